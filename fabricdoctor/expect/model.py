@@ -1,0 +1,54 @@
+"""The expectations. A value nobody set is None, and checks that need it are skipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar
+
+T = TypeVar("T")
+
+
+class UnsetExpectation(Exception):
+    """Ends the judging of one subject: the site has no opinion."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _about(text: str) -> Any:
+    return field(default=None, metadata={"about": text})
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """All expectations; the field's name is its key under [expect]."""
+
+    rails: tuple[str, ...] | None = _about(
+        "glob patterns for the fabric ports: RDMA device, device/port, interface or PCI address"
+    )
+    devices: int | None = _about("how many RDMA devices the fabric has on each node")
+    rate_gbps: float | None = _about("link rate of each rail, Gb/s")
+    link_layer: Literal["InfiniBand", "Ethernet"] | None = _about("link layer of the rails")
+    addressed_rails: bool | None = _about("whether each RoCE rail needs an IP address of its own")
+    mtu: int | None = _about("RDMA MTU (active_mtu) of each rail, bytes; 4096 needs an interface MTU of at least 4200")
+    lossless_priorities: frozenset[int] | None = _about("the priorities that PFC protects; [] on a lossy fabric")
+    trust: Literal["dscp", "pcp"] | None = _about("what classifies arriving packets")
+    dscp: int | None = _about("DSCP of RDMA traffic; NCCL_IB_TC is four times this value, plus ECN bits")
+    cnp_priority: int | None = _about("priority of congestion notification packets")
+    congestion_control: Literal["dcqcn", "rttcc", "pcc", "off"] | None = _about("congestion control of the NICs")
+    max_loss_ppm: float | None = _about("packets lost per million between two samples, before it is a fault")
+    max_pause_share: float | None = _about("share of time a link may be paused between two samples (0 to 1)")
+    boot_grace_s: float | None = _about("seconds after boot in which links may still come and go")
+    memlock_bytes: int | None = _about("least locked-memory limit of a job, bytes; 0 stands for unlimited")
+
+
+def wanted(value: T | None, name: str = "") -> T:
+    """Return the expectation, or skip this subject because the site set none. Call it before `known()`."""
+    if value is None:
+        raise UnsetExpectation(name)
+    return value
+
+
+def names() -> tuple[str, ...]:
+    return tuple(f.name for f in fields(Expect))

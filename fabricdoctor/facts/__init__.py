@@ -1,0 +1,32 @@
+"""What a node is, read out of its answers. Pure: the same answers always give the same node."""
+
+from .counters import Counter
+from .gid import Gid, nccl_choice
+from .limits import Limits
+from .nccl import NcclSettings
+from .netdev import Netdev
+from .nic import Device, Port, Share
+from .node import Inventory, MissingDevice, Node, RailPort, observe
+from .qos import Link, Pause, join
+from .rails import Rails
+
+__all__ = [
+    "Counter",
+    "Device",
+    "Gid",
+    "Inventory",
+    "Limits",
+    "Link",
+    "MissingDevice",
+    "NcclSettings",
+    "Netdev",
+    "Node",
+    "Pause",
+    "Port",
+    "RailPort",
+    "Rails",
+    "Share",
+    "join",
+    "nccl_choice",
+    "observe",
+]

@@ -1,0 +1,110 @@
+"""A network interface: what it is set to, what it reports, and what carries it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..host import Host
+from ..unknown import Unknown, known_or, then
+from .counters import Counter, count, counter
+from .pci import names_in
+
+_NET = "/sys/class/net"
+#: iboe_get_mtu() in the kernel's include/rdma/ib_addr.h: what remains after the RoCE headers, rounded down
+_ROCE_HEADERS = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Netdev:
+    """Speeds are Gb/s, the MTU bytes. `addresses` are those of the interface, with prefix length."""
+
+    name: str
+    mtu: int | Unknown
+    speed_gbps: float | Unknown
+    supported_gbps: float | Unknown
+    addresses: tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...] | Unknown
+    carrier_changes: Counter | Unknown
+    came_up: bool | Unknown
+    admin_up: bool | Unknown
+    why_down: str | Unknown
+    driver: str | Unknown
+    port_name: str | Unknown
+    lower: tuple[str, ...] | Unknown
+
+    @property
+    def roce_mtu(self) -> int | Unknown:
+        """Return the largest RoCE MTU that fits this interface's MTU."""
+        return then(self.mtu, lambda mtu: max((m for m in (256, 512, 1024, 2048, 4096) if m + _ROCE_HEADERS <= mtu)))
+
+    @property
+    def routable_addresses(self) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...] | Unknown:
+        return then(self.addresses, lambda found: tuple(a for a in found if not (a.is_link_local or a.is_loopback)))
+
+    @property
+    def is_representor(self) -> bool:
+        """Return whether it stands for a virtual or sub-function of an adapter in switchdev mode."""
+        return bool(re.match(r"(c\d+)?pf\d+[vs]f\d+", known_or(self.port_name, "")))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def netdev(host: Host, name: str) -> Netdev:
+    """Read one interface of this network namespace."""
+    base = f"{_NET}/{name}"
+    files = ("mtu", "speed", "flags", "carrier_up_count", "phys_port_name")
+    mtu, speed, flags, up_count, port_name = host.ask_all([("read", f"{base}/{f}") for f in files])
+    host.ask_all([("ethtool.modes", name), ("ethtool.state", name), ("ethtool.driver", name), ("addresses", "")])
+    modes, state, driver = (host.ask(f"ethtool.{kind}", name) for kind in ("modes", "state", "driver"))
+    return Netdev(
+        name=name,
+        mtu=then(mtu, count, f"read {base}/mtu"),
+        speed_gbps=_speed(speed, modes, base),
+        supported_gbps=then(modes, _fastest, f"ethtool.modes {name}"),
+        addresses=then(host.ask("addresses"), lambda a: _addresses(a, name), "addresses"),
+        carrier_changes=counter(host, "read", f"{base}/carrier_changes"),
+        came_up=then(up_count, lambda n: count(n) > 0, f"read {base}/carrier_up_count"),
+        admin_up=then(flags, lambda f: bool(int(f, 16) & 1), f"read {base}/flags"),
+        why_down=then(state, lambda s: str(s["ext_state"] or ""), f"ethtool.state {name}"),
+        driver=then(driver, lambda d: str(d["driver"]), f"ethtool.driver {name}"),
+        port_name=then(port_name, str),
+        lower=_lower(host, base),
+    )
+
+
+def _speed(text: Any, modes: Any, base: str) -> float | Unknown:
+    """Return Gb/s. 0, -1, 65535 and 4294967295 mean that the driver does not know (ethtool's SPEED_UNKNOWN)."""
+
+    def parse(value: Any) -> float:
+        megabits = int(value)
+        if megabits <= 0 or megabits in (0xFFFF, 0xFFFFFFFF):
+            raise ValueError("speed unknown")
+        return megabits / 1000
+
+    by_sysfs = then(text, parse, f"read {base}/speed")
+    return by_sysfs if not isinstance(by_sysfs, Unknown) else then(modes, lambda m: parse(m["speed_mbps"]), "ethtool")
+
+
+def _fastest(modes: dict[str, Any]) -> float:
+    """Return the speed of the fastest supported link mode, from names such as 400000baseCR4/Full."""
+    speeds = [int(found.group(1)) for name in modes["supported"] if (found := re.match(r"(\d+)base", name))]
+    if not speeds:
+        raise ValueError("no link mode named")
+    return max(speeds) / 1000
+
+
+def _addresses(
+    table: dict[str, list[str]], name: str
+) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...]:
+    if not isinstance(table, dict) or not table:
+        raise TypeError("not a table of addresses")
+    return tuple(ipaddress.ip_interface(text) for text in table.get(name, []))
+
+
+def _lower(host: Host, base: str) -> tuple[str, ...] | Unknown:
+    """Return the physical interfaces under a bond or VLAN; for a physical one, none."""
+    names = names_in(host, base)
+    return then(names, lambda n: tuple(x.removeprefix("lower_") for x in n if x.startswith("lower_")), f"list {base}")

@@ -1,0 +1,175 @@
+"""One node, as its recording shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..host import Host
+from ..unknown import Unknown, known_or, then
+from .limits import Limits, limits
+from .nccl import NcclSettings, nccl_settings
+from .netdev import Netdev, netdev
+from .nic import Device, Port, devices
+from .pci import PciFunction, pci_functions
+from .qos import Link, link
+from .rails import FABRIC, Rails, assign_roles
+
+
+@dataclass(frozen=True, slots=True)
+class MissingDevice:
+    """A network adapter of the rails' kind that offers no RDMA device; `netdevs` are the interfaces it has."""
+
+    address: str
+    driver: str | None | Unknown
+    netdevs: tuple[str, ...] | Unknown
+    siblings: int
+
+    def __str__(self) -> str:
+        return self.address
+
+
+@dataclass(frozen=True, slots=True)
+class RailPort:
+    """A RoCE rail together with the NCCL settings in force."""
+
+    port: Port
+    nccl: NcclSettings | Unknown
+
+    def __str__(self) -> str:
+        return str(self.port)
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """How many RDMA devices of the fabric there are."""
+
+    devices: tuple[str, ...] | Unknown
+
+    def __str__(self) -> str:
+        return "node"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Everything that can be judged. `fabric_devices` and the ports and links below are the training fabric's only."""
+
+    hostname: str | Unknown
+    uptime: float | Unknown
+    all_devices: tuple[Device, ...] | Unknown
+    gpus: tuple[PciFunction, ...] | Unknown
+    missing_devices: tuple[MissingDevice, ...] | Unknown
+    links: tuple[Link, ...] | Unknown
+    nccl: NcclSettings | Unknown
+    job_limits: tuple[Limits, ...] | Unknown
+
+    @property
+    def all_ports(self) -> tuple[Port, ...] | Unknown:
+        """Return every port that could be read; a device whose ports could not makes this unknown."""
+        if isinstance(self.all_devices, Unknown):
+            return self.all_devices
+        ports: list[Port] = []
+        for device in self.all_devices:
+            if isinstance(device.ports, Unknown):
+                return device.ports
+            ports += device.ports
+        return tuple(ports)
+
+    @property
+    def fabric_ports(self) -> tuple[Port, ...] | Unknown:
+        return then(self.all_ports, lambda ports: tuple(p for p in ports if p.role == FABRIC))
+
+    @property
+    def fabric_devices(self) -> tuple[Device, ...] | Unknown:
+        def chosen(found: tuple[Device, ...]) -> tuple[Device, ...]:
+            return tuple(d for d in found if any(p.role == FABRIC for p in known_or(d.ports, ())))
+
+        return then(self.all_devices, chosen)
+
+    @property
+    def roce_ports(self) -> tuple[Port, ...] | Unknown:
+        """Return the rails that are RoCE. A port whose link layer is not known is among them, to end as unknown."""
+        return then(self.fabric_ports, lambda ports: tuple(p for p in ports if known_or(p.is_ethernet, default=True)))
+
+    @property
+    def roce_rails(self) -> tuple[Rails, ...] | Unknown:
+        return then(self.roce_ports, lambda ports: (Rails(ports),) if len(ports) > 1 else ())
+
+    @property
+    def rails(self) -> tuple[Rails, ...] | Unknown:
+        return then(self.fabric_ports, lambda ports: (Rails(ports),) if ports else ())
+
+    @property
+    def nccl_ports(self) -> tuple[RailPort, ...] | Unknown:
+        return then(self.roce_ports, lambda ports: tuple(RailPort(port, self.nccl) for port in ports))
+
+    @property
+    def inventory(self) -> tuple[Inventory, ...]:
+        return (Inventory(then(self.fabric_devices, lambda found: tuple(d.name for d in found))),)
+
+
+def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = True) -> Node:
+    """Read a node. `rails` are the site's patterns for fabric ports; `in_job` is False where no job's limits are seen."""
+    pci = pci_functions(host)
+    gpus = then(pci, lambda functions: tuple(f for f in functions if f.kind == "gpu"))
+    found = then(devices(host, _job_uid(host)), lambda d: assign_roles(d, known_or(gpus, ()), rails))
+    some_rdma = not isinstance(found, Unknown) and bool(found)
+    node = Node(
+        hostname=host.ask("read", "/proc/sys/kernel/hostname"),
+        uptime=then(host.ask("read", "/proc/uptime"), lambda text: float(text.split()[0]), "read /proc/uptime"),
+        all_devices=found,
+        gpus=gpus,
+        missing_devices=_missing(pci, found),
+        links=then(found, lambda d: _links(host, d)),
+        nccl=nccl_settings(host) if some_rdma else Unknown("environ", "not-applicable", "no RDMA device"),
+        job_limits=(limits(host),) if some_rdma and in_job else (),
+    )
+    return node
+
+
+def _job_uid(host: Host) -> int | None:
+    """Return the user whose job this is, when we are root and can try as that user."""
+    environment, euid = host.ask("environ"), host.ask("euid")
+    if isinstance(environment, Unknown) or euid != 0:
+        return None
+    return known_or(then(environment, lambda env: int(env["SLURM_JOB_UID"])), None)
+
+
+def _links(host: Host, found: tuple[Device, ...]) -> tuple[Link, ...]:
+    """Return one link per RoCE rail and physical interface: a bond's members, a VLAN's parent, else its own."""
+    links = []
+    for device in found:
+        for port in known_or(device.ports, ()):
+            if port.role == FABRIC and known_or(port.is_ethernet, default=True) and isinstance(port.netdev, Netdev):
+                lower = known_or(port.netdev.lower, ()) or (port.netdev.name,)
+                for name in lower:
+                    label = str(port) if len(lower) == 1 else f"{device.name}/{port.number} ({name})"
+                    driver = port.netdev.driver if name == port.netdev.name else netdev(host, name).driver
+                    links.append(link(host, label, name, driver, is_vf=device.is_vf))
+    return tuple(links)
+
+
+def _missing(
+    pci: tuple[PciFunction, ...] | Unknown, found: tuple[Device, ...] | Unknown
+) -> tuple[MissingDevice, ...] | Unknown:
+    """Return adapters of the same model as the rails' that have no RDMA device.
+
+    A function without any interface that has a driver lives in another network namespace, and is not missed.
+    """
+    if isinstance(pci, Unknown):
+        return pci
+    if isinstance(found, Unknown):
+        return found
+    rails = {known_or(d.pci, "") for d in found if any(p.role == FABRIC for p in known_or(d.ports, ()))}
+    models = [f.model for f in pci if f.address in rails]
+    return tuple(
+        MissingDevice(f.address, f.driver, f.netdevs, models.count(f.model))
+        for f in pci
+        if f.model in models and not f.is_vf and f.rdma == () and not _elsewhere(f)
+    )
+
+
+def _elsewhere(function: PciFunction) -> bool:
+    driver = function.driver
+    if driver is None:
+        return False
+    return known_or(driver, "?").startswith("vfio") or known_or(function.netdevs, ()) == ()

@@ -1,0 +1,111 @@
+"""PCI functions: which are network adapters and GPUs, and how near they are to each other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..host import Host
+from ..unknown import Unknown, known_or, then
+
+_DEVICES = "/sys/bus/pci/devices"
+_BDF = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_GPU_VENDORS = {"0x10de", "0x1002"}
+
+
+@dataclass(frozen=True, slots=True)
+class PciFunction:
+    """One function. `path` is the chain from the host bridge down; `model` vendor, device and subsystem."""
+
+    address: str
+    kind: str
+    path: tuple[str, ...]
+    model: tuple[str, ...]
+    driver: str | None | Unknown
+    is_vf: bool
+    rdma: tuple[str, ...] | Unknown
+    netdevs: tuple[str, ...] | Unknown
+
+    def __str__(self) -> str:
+        return self.address
+
+
+def pci_functions(host: Host) -> tuple[PciFunction, ...] | Unknown:
+    """Return network adapters ("network") and GPUs ("gpu") of the node; no PCI bus at all is an empty tuple."""
+    names = host.ask("list", _DEVICES)
+    if isinstance(names, Unknown):
+        return () if names.why == "missing" else names
+    kinds = then(names, lambda n: _kinds(host, [str(x) for x in n]), f"list {_DEVICES}")
+    if isinstance(kinds, Unknown):
+        return kinds
+    return tuple(_function(host, name, kind) for name, kind in kinds.items())
+
+
+def _kinds(host: Host, names: list[str]) -> dict[str, str]:
+    classes = host.ask_all([("read", f"{_DEVICES}/{name}/class") for name in names])
+    vendors = host.ask_all([
+        ("read", f"{_DEVICES}/{name}/vendor") for name, code in zip(names, classes, strict=True) if _is(code, "0x03")
+    ])  # fmt: skip
+    display = iter(vendors)
+    found = {}
+    for name, code in zip(names, classes, strict=True):
+        if _is(code, "0x02"):
+            found[name] = "network"
+        elif _is(code, "0x03") and known_or(next(display), "") in _GPU_VENDORS:
+            found[name] = "gpu"
+    return found
+
+
+def _is(code: Any, prefix: str) -> bool:
+    return isinstance(code, str) and code.startswith(prefix)
+
+
+def _function(host: Host, name: str, kind: str) -> PciFunction:
+    base = f"{_DEVICES}/{name}"
+    fields = ("vendor", "device", "subsystem_vendor", "subsystem_device")
+    *model, path, driver, physfn = host.ask_all(
+        [("read", f"{base}/{field}") for field in fields]
+        + [("link", base), ("link", f"{base}/driver"), ("link", f"{base}/physfn")]
+    )
+    nothing: tuple[str, ...] = ()
+    return PciFunction(
+        name,
+        kind,
+        then(path, lambda p: tuple(_BDF.findall(str(p))), "link")
+        if not isinstance(path, Unknown)
+        else nothing,  # type: ignore[arg-type]
+        tuple(str(known_or(m, "?")) for m in model),
+        None if isinstance(driver, Unknown) and driver.why == "missing" else then(driver, _base, f"link {base}/driver"),
+        not isinstance(physfn, Unknown),
+        names_in(host, f"{base}/infiniband"),
+        names_in(host, f"{base}/net"),
+    )
+
+
+def names_in(host: Host, path: str) -> tuple[str, ...] | Unknown:
+    """Return the names in a directory; one that is not there holds none."""
+    names = host.ask("list", path)
+    if isinstance(names, Unknown):
+        return () if names.why == "missing" else names
+    return then(names, lambda n: tuple(_texts(n)), f"list {path}")
+
+
+def _texts(names: Any) -> list[str]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError("not a list of names")
+    return names
+
+
+def _base(path: Any) -> str:
+    return str(path).rsplit("/", 1)[-1]
+
+
+def hops_shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """Return how many bridges two functions have in common: the more, the nearer."""
+    same = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        same += 1
+    return same

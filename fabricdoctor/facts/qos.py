@@ -1,0 +1,195 @@
+"""The QoS state of one physical link: PFC, classification, global pause, and what its counters say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..host import Host
+from ..unknown import Unknown, known_or, then
+from .counters import counter
+from .vendors import EthNames, eth_names
+
+Trust = Literal["dscp", "pcp"]
+_DSCP, _PCP = 5, 255  # dcb_app selectors, include/uapi/linux/dcbnl.h
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Share of time (0 to 1) in which this link was paused by its peer and paused its peer."""
+
+    cause: str
+    received: float | Unknown
+    sent: float | Unknown
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One physical interface under a RoCE port.
+
+    `pfc_priorities` may be paused; `priority_by_dscp` is the classification table (empty: none is set), `traffic_class`
+    of each priority; `discards` packets dropped on arrival per priority, by difference of two samples.
+    """
+
+    port: str
+    netdev: str
+    pfc_priorities: frozenset[int] | Unknown
+    pfc_capable: int | Unknown
+    trust: Trust | Unknown
+    priority_by_dscp: Mapping[int, int] | Unknown
+    traffic_class: tuple[int, ...] | Unknown
+    pause_receive: bool | Unknown
+    pause_send: bool | Unknown
+    firmware_owns_dcb: bool | Unknown
+    pauses: tuple[Pause, ...] | Unknown
+    discards: Mapping[int, int] | Unknown
+    port_discards: int | Unknown
+    seconds: float | Unknown
+
+    def priority_of(self, dscp: int) -> int | Unknown:
+        """Return the priority that packets with this DSCP get on arrival: 0 unless DSCP is trusted and mapped."""
+        if isinstance(self.trust, Unknown):
+            return self.trust
+        if self.trust == "pcp":
+            return 0
+        return then(self.priority_by_dscp, lambda table: table.get(dscp, 0))
+
+    @property
+    def globally_paused(self) -> bool | Unknown:
+        for side in (self.pause_receive, self.pause_send):
+            if isinstance(side, Unknown):
+                return side
+        return bool(self.pause_receive) or bool(self.pause_send)
+
+    def __str__(self) -> str:
+        return self.port
+
+
+def link(host: Host, port: str, name: str, driver: str | Unknown, *, is_vf: bool) -> Link:
+    """Read the QoS state of interface `name`. What a virtual function or a driver has not got is not applicable."""
+    names = then(driver, eth_names)
+    absent = is_vf or (isinstance(names, EthNames) and not names.dcb)
+    host.ask_all([("dcb", name), ("ethtool.pause", name), ("ethtool.stats", name)])
+    dcb, pause = (_present(host.ask(kind, name), absent=absent) for kind in ("dcb", "ethtool.pause"))
+    source = f"dcb {name}"
+    pfc = then(_part(dcb, "pfc", source), lambda p: _bits(p["enabled"]), source)
+    return Link(
+        port,
+        name,
+        pfc,
+        then(_part(dcb, "pfc", source), lambda p: int(p["cap"]), source),
+        then(dcb, _trust, source),
+        then(_part(dcb, "app", source), _by_dscp, source),
+        then(_part(dcb, "ets", source), lambda e: tuple(int(t) for t in e["prio_tc"]), source),
+        then(pause, lambda p: _flag(p["rx"]), f"ethtool.pause {name}"),
+        then(pause, lambda p: _flag(p["tx"]), f"ethtool.pause {name}"),
+        then(_part(dcb, "dcbx", source), lambda flags: bool(int(flags) & 2), source),
+        _pauses(host, name, pfc, names),
+        _discards(host, name, pfc, names),
+        _total(host, name, names.port_discards if isinstance(names, EthNames) else ""),
+        host.seconds(),
+    )
+
+
+def _present(answer: Any, *, absent: bool) -> Any:
+    if absent and isinstance(answer, Unknown) and answer.why in ("unsupported", "missing"):
+        return Unknown(answer.source, "not-applicable", "this kind of interface has none")
+    return answer
+
+
+def _part(dcb: Any, key: str, source: str) -> Any:
+    """Return one getter's answer; one that is absent means that the driver cannot say, not that it is off."""
+    if isinstance(dcb, dict) and key not in dcb:
+        return Unknown(source, "unsupported", f"the driver does not report {key}")
+    return then(dcb, lambda d: d[key], source)
+
+
+def _bits(mask: Any) -> frozenset[int]:
+    if isinstance(mask, bool) or not isinstance(mask, int) or not 0 <= mask <= 0xFF:  # noqa: PLR2004  8 priorities
+        raise ValueError("not a mask of 8 priorities")
+    return frozenset(bit for bit in range(8) if mask >> bit & 1)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("neither on nor off")
+    return value
+
+
+def _trust(dcb: dict[str, Any]) -> Trust | Unknown:
+    """Return what the table of trust says; without one (mlx5), DSCP is trusted iff a DSCP entry is set."""
+    order = [int(selector) for selector in dcb.get("trust", ())]
+    first = next((s for s in order if s in (_DSCP, _PCP)), None)
+    if first is not None:
+        return "dscp" if first == _DSCP else "pcp"
+    if "app" not in dcb:
+        return Unknown("dcb", "unsupported", "the driver reports neither trust nor a classification table")
+    return "dscp" if _by_dscp(dcb["app"]) else "pcp"
+
+
+def _by_dscp(app: Any) -> dict[int, int]:
+    if not isinstance(app, list):
+        raise TypeError("not a table")
+    return {int(dscp): int(priority) for selector, priority, dscp in app if selector == _DSCP}
+
+
+def _pauses(
+    host: Host, name: str, pfc: frozenset[int] | Unknown, names: EthNames | None | Unknown
+) -> tuple[Pause, ...] | Unknown:
+    """Return the time paused per PFC priority, and by 802.3x pause where the driver counts it."""
+    if isinstance(names, Unknown):
+        return names
+    if names is None or not names.pfc_received_us:
+        return Unknown(f"ethtool.stats {name}", "not-applicable", "this driver does not count the time paused")
+    if isinstance(pfc, Unknown):
+        return pfc
+    pairs = [(f"PFC on priority {p}", names.pfc_received_us.format(p=p), names.pfc_sent_us.format(p=p)) for p in pfc]
+    if names.pause_received_us:
+        pairs.append(("802.3x pause", names.pause_received_us, names.pause_sent_us))
+    seconds = host.seconds()
+    if isinstance(seconds, Unknown):
+        return seconds
+    stats = host.ask("ethtool.stats", name)
+    if isinstance(stats, Unknown):
+        return stats
+    return tuple(
+        Pause(cause, _share(host, name, received), _share(host, name, sent), seconds)
+        for cause, received, sent in pairs
+        if not isinstance(stats, dict) or received in stats or cause.startswith("PFC")
+    )
+
+
+def _share(host: Host, name: str, statistic: str) -> float | Unknown:
+    microseconds = counter(host, "ethtool.stats", name, statistic)
+    return then(microseconds, lambda c: then(c.per_second, lambda rate: rate / 1e6), statistic)
+
+
+def _total(host: Host, name: str, statistic: str) -> int | Unknown:
+    if not statistic:
+        return Unknown(f"ethtool.stats {name}", "unsupported", "the driver's name for it is not known")
+    return then(counter(host, "ethtool.stats", name, statistic), lambda c: c.delta)
+
+
+def _discards(
+    host: Host, name: str, pfc: frozenset[int] | Unknown, names: EthNames | None | Unknown
+) -> Mapping[int, int] | Unknown:
+    """Return packets dropped on arrival, of the priorities that are paused."""
+    if not isinstance(names, EthNames):
+        return Unknown(f"ethtool.stats {name}", "unsupported", f"the driver's names are not known ({known_or(names, '?')})")
+    if not names.discards:
+        return Unknown(f"ethtool.stats {name}", "not-applicable", "this driver does not count discards per priority")
+    if isinstance(pfc, Unknown):
+        return pfc
+    totals = {p: _total(host, name, names.discards.format(p=p)) for p in pfc}
+    for total in totals.values():
+        if isinstance(total, Unknown):
+            return total
+    return {p: total for p, total in totals.items() if not isinstance(total, Unknown)}
+
+
+def join(priorities: Iterable[int]) -> str:
+    """Return priorities as text: "3", "3 and 4", "none"."""
+    *rest, last = [str(p) for p in sorted(priorities)] or ["none"]
+    return f"{', '.join(rest)} and {last}" if rest else last

@@ -1,0 +1,128 @@
+"""Which ports are the training fabric's rails. Only those are judged; the others are listed with the reason."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from ..unknown import Unknown, known_or
+from .netdev import Netdev
+from .nic import Device, Port
+from .pci import PciFunction, hops_shared
+
+V = TypeVar("V", int, float, str)
+FABRIC = "fabric"
+
+
+@dataclass(frozen=True, slots=True)
+class Rails:
+    """The fabric ports of a node, as one group."""
+
+    ports: tuple[Port, ...]
+
+    def odd(self, value: Callable[[Port], V | Unknown]) -> tuple[V, tuple[Port, ...]] | None | Unknown:
+        """Return the most common value and the ports that have another; None when all agree.
+
+        A port whose value is not known makes the comparison unknown only when the known ones agree.
+        """
+        values = [(port, value(port)) for port in self.ports]
+        told = [(port, v) for port, v in values if not isinstance(v, Unknown)]
+        tally = Tally(v for _, v in told)
+        if len(tally) > 1:
+            usual = max(tally, key=lambda v: (tally[v], v))
+            return usual, tuple(port for port, v in told if v != usual)
+        return next((v for _, v in values if isinstance(v, Unknown)), None)
+
+    def __str__(self) -> str:
+        return "rails"
+
+
+def assign_roles(
+    devices: Iterable[Device], gpus: tuple[PciFunction, ...], rails: tuple[str, ...] | None
+) -> tuple[Device, ...]:
+    """Return the devices with each port's role set; `rails` are glob patterns of the site, or None to find them."""
+    found = tuple(devices)
+    ports = [(device, port) for device in found for port in known_or(device.ports, ())]
+    role = _named(ports, rails) if rails is not None else _nearest(ports, gpus)
+    chosen = [port for device, port in ports if role[str(port)] == FABRIC]
+    return tuple(
+        replace(d, ports=tuple(_with_role(p, role[str(p)], chosen, len(gpus)) for p in d.ports))
+        if not isinstance(d.ports, Unknown)
+        else d
+        for d in found
+    )
+
+
+def _with_role(port: Port, role: str, chosen: list[Port], gpus: int) -> Port:
+    others = [p for p in chosen if str(p) != str(port)]
+    up = sum(1 for p in others if known_or(p.active, default=False))
+    # a port that no GPU lacks is not missed: 8 of 9 up on a node with 8 GPUs
+    missed = up > len(others) / 2 and (not gpus or up < gpus)
+    return replace(port, role=role, siblings_up=missed)
+
+
+def _named(ports: list[tuple[Device, Port]], rails: tuple[str, ...]) -> dict[str, str]:
+    def matches(device: Device, port: Port) -> bool:
+        interface = port.netdev.name if isinstance(port.netdev, Netdev) else ""
+        names = (device.name, f"{device.name}/{port.number}", interface, known_or(device.pci, ""))
+        return any(fnmatchcase(name, pattern) for pattern in rails for name in names if name)
+
+    return {str(p): FABRIC if matches(d, p) else "not among the site's rails" for d, p in ports}
+
+
+def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> dict[str, str]:
+    """Choose the group of one board and link layer that is nearest to the GPUs, else the largest."""
+    hardware = any(not device.is_software for device, _ in ports)
+    role = {str(port): _not_fabric(device, port, hardware=hardware) for device, port in ports}
+    groups: dict[tuple[str, str, float], list[tuple[Device, Port]]] = {}
+    for device, port in ports:
+        if not role[str(port)]:
+            groups.setdefault(_group(port, ports), []).append((device, port))
+    if not groups:
+        return role
+    votes = Tally(key for gpu in gpus for key in _near(gpu, groups))
+    best = max(groups, key=lambda key: (votes[key], len(groups[key]), key[2], key))
+    for key, members in groups.items():
+        for _, port in members:
+            role[str(port)] = FABRIC if key == best else f"not the rails' group: {key[0]}, {key[1]}, {key[2]:g} Gb/s"
+    role.update({str(port): "nearest to no GPU, its siblings are" for port in _far(groups[best], gpus)})
+    return role
+
+
+def _far(members: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> list[Port]:
+    """Return the few members of the group that are nearest to no GPU: the same card, but for storage or management."""
+    near: set[str] = set()
+    for gpu in gpus:
+        shared = {d.name: hops_shared(gpu.path, d.path) for d, _ in members}
+        near.update(name for name, hops in shared.items() if hops == max(shared.values()))
+    far = [port for device, port in members if device.name not in near]
+    return far if gpus and 2 * len(far) < len(members) - len(far) else []
+
+
+def _not_fabric(device: Device, port: Port, *, hardware: bool) -> str:
+    if device.is_vf and hardware:
+        return "a virtual function"
+    if device.is_software and hardware:
+        return "a software device"
+    if isinstance(port.netdev, Netdev) and port.netdev.is_representor:
+        return "a representor"
+    if known_or(device.protocol, "IB") != "IB" and known_or(port.link_layer, "Ethernet") == "Ethernet":
+        return "iWARP, not RoCE or InfiniBand" if known_or(device.protocol, "") == "iWARP" else ""
+    return ""
+
+
+def _group(port: Port, ports: list[tuple[Device, Port]]) -> tuple[str, str, float]:
+    """Return board, link layer and the usual rate of such ports: one slow or down port stays with its siblings."""
+    like = [p for _, p in ports if p.board == port.board and known_or(p.link_layer, "?") == known_or(port.link_layer, "?")]
+    rates = Tally(r for p in like if known_or(p.active, default=False) and not isinstance(r := p.rate_gbps, Unknown))
+    usual = max(rates, key=lambda rate: (rates[rate], rate)) if rates else 0.0
+    return port.board, known_or(port.link_layer, "?"), usual
+
+
+def _near(gpu: PciFunction, groups: dict[tuple[str, str, float], list[tuple[Device, Port]]]) -> list[tuple[str, str, float]]:
+    nearness = {key: max(hops_shared(gpu.path, d.path) for d, _ in members) for key, members in groups.items()}
+    best = max(nearness.values())
+    return [key for key, value in nearness.items() if value == best]

@@ -1,0 +1,237 @@
+"""The only place that starts processes: every one has a deadline, and none is waited for without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+Question = tuple[str, str]
+Answer = dict[str, object]
+
+#: Commands the tool may run; each only reads. Looked up in system directories, never in the caller's PATH.
+ALLOWED = frozenset({"lldpcli"})
+SYSTEM_PATH = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+_CHUNK = 200
+_OUTPUT_LIMIT = 4 << 20
+
+
+def find(name: str, path: Sequence[str] = SYSTEM_PATH) -> str:
+    """Return the full path of an allow-listed command. Raises PermissionError or FileNotFoundError."""
+    if name not in ALLOWED:
+        raise PermissionError(1, f"{name} is not a command this tool may run")
+    for directory in path:
+        full = os.path.join(directory, name)  # noqa: PTH118  pathlib costs milliseconds on the prolog's path
+        if os.access(full, os.X_OK):
+            return full
+    raise FileNotFoundError(2, f"{name} is not installed")
+
+
+def run(argv: Sequence[str], timeout: float) -> str:
+    """Run an allow-listed command and return its standard output (UTF-8 text).
+
+    Raises TimeoutError after `timeout` seconds (the command's whole process group is killed and not waited for),
+    ChildProcessError for a non-zero exit status, and what `find` raises.
+    """
+    out_read, out_write = os.pipe()
+    pid = _spawn([find(argv[0]), *argv[1:]], stdin=None, stdout=out_write)
+    os.close(out_write)
+    try:
+        text = b"".join(_until_end(out_read, time.monotonic() + timeout, argv[0]))
+        status = _wait(pid, 1.0)
+    finally:
+        os.close(out_read)
+        kill(pid)
+    if status:
+        raise ChildProcessError(f"{argv[0]} ended with status {status}")
+    return text.decode(errors="replace")
+
+
+def _until_end(fd: int, deadline: float, name: str) -> Iterator[bytes]:
+    size = 0
+    while size < _OUTPUT_LIMIT:
+        if not _readable(fd, deadline):
+            raise TimeoutError(f"{name} did not answer in time")
+        data = os.read(fd, 1 << 16)
+        if not data:
+            return
+        size += len(data)
+        yield data
+
+
+def _readable(fd: int, deadline: float) -> bool:
+    left = deadline - time.monotonic()
+    poller = select.poll()
+    poller.register(fd, select.POLLIN | select.POLLHUP)
+    return bool(poller.poll(max(0, left) * 1000))
+
+
+def _spawn(argv: Sequence[str], stdin: int | None, stdout: int) -> int:
+    """Start a process in a session of its own, so that its group can be killed and Ctrl-C does not reach it."""
+    actions = [
+        (os.POSIX_SPAWN_DUP2, stdin, 0) if stdin is not None else (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, stdout, 1),
+        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+    ]
+    environment = {"PATH": ":".join(SYSTEM_PATH), "LC_ALL": "C"}
+    return os.posix_spawn(argv[0], list(argv), environment, file_actions=actions, setsid=True)
+
+
+def kill(pid: int) -> None:
+    """Kill a process group we started. A child in uninterruptible sleep is left to the kernel, not waited for."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    _wait(pid, 0.0)
+
+
+def _wait(pid: int, seconds: float) -> int | None:
+    """Return the exit status of `pid` if it ends within `seconds`, else None."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            done, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() >= deadline:
+            return None
+        time.sleep(0.002)
+
+
+class Server:
+    """A child that answers questions one after the other, and is replaced when one of them hangs it.
+
+    A line on its standard input is a JSON list of questions; each answer is one JSON line on its standard output.
+    """
+
+    def __init__(self, start: Callable[[int, int], int]) -> None:
+        """`start(stdin, stdout)` starts the child on these file descriptors and returns its process id."""
+        self._start = start
+        self._pid = 0
+        self._to = self._from = -1
+        self._buffer = b""
+
+    def answers(self, questions: Sequence[Question], timeout: float, until: float) -> Iterator[Answer]:
+        """Yield one answer per question; each may take `timeout` seconds, all must end at monotonic time `until`."""
+        for at in range(0, len(questions), _CHUNK):
+            yield from self._chunk(list(questions[at : at + _CHUNK]), timeout, until)
+
+    def _chunk(self, questions: list[Question], timeout: float, until: float) -> Iterator[Answer]:
+        sent = False
+        while questions:
+            if time.monotonic() >= until:
+                yield from ({"why": "timeout", "detail": "no time left"} for _ in questions)
+                return
+            if not sent:
+                self._send(questions)
+                sent = True
+            answer = self._line(min(time.monotonic() + timeout, until))
+            questions.pop(0)
+            if answer is None:
+                answer, sent = self._give_up(timeout), False
+            yield answer
+
+    def _send(self, questions: list[Question]) -> None:
+        if not self._pid:
+            self._open()
+        try:
+            _write_all(self._to, json.dumps(questions).encode() + b"\n")
+        except BrokenPipeError:  # the child died; its end of the answers says so
+            pass
+
+    def _open(self) -> None:
+        theirs_in, self._to = os.pipe()
+        self._from, theirs_out = os.pipe()
+        self._pid = self._start(theirs_in, theirs_out)
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._buffer = b""
+
+    def _line(self, deadline: float) -> Answer | None:
+        while b"\n" not in self._buffer:
+            if not _readable(self._from, deadline):
+                return None
+            data = os.read(self._from, 1 << 16)
+            if not data:
+                return None
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            return {"why": "unparsable", "detail": f"{line[:80]!r}"}
+        return answer if isinstance(answer, dict) else {"why": "unparsable", "detail": f"{line[:80]!r}"}
+
+    def _give_up(self, timeout: float) -> Answer:
+        status = _wait(self._pid, 0.02)
+        self.close()
+        if status is None:
+            return {"why": "timeout", "detail": f"no answer within {timeout:g} s"}
+        return {"why": "unsupported", "detail": f"the reading process died (status {status})"}
+
+    def close(self) -> None:
+        """End the child; one that cannot die is not waited for."""
+        if self._pid:
+            os.close(self._to)
+            os.close(self._from)
+            kill(self._pid)
+            self._pid = 0
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def forked(serve: Callable[[Question], Answer]) -> Server:
+    """Return a server whose child is a copy of this process: no interpreter to start, no module to import."""
+
+    def start(stdin: int, stdout: int) -> int:
+        sys.stdout.flush()
+        pid = os.fork()  # noqa: TID251  this is the module that starts processes
+        if pid:
+            return pid
+        try:
+            _be_quiet({stdin, stdout})
+            _serve(serve, stdin, stdout)
+        finally:
+            os._exit(0)
+
+    return Server(start)
+
+
+def _be_quiet(keep: set[int]) -> None:
+    """Leave the terminal and hold none of the parent's pipes: a child that hangs must not keep a reader waiting."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        if fd not in keep:
+            os.dup2(null, fd)
+    highest = max(*keep, null) + 64
+    for fd in range(3, highest):
+        if fd not in keep:
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+
+
+def _serve(serve: Callable[[Question], Answer], stdin: int, stdout: int) -> None:
+    with os.fdopen(stdin, "rb") as lines:
+        for line in lines:
+            for kind, key in json.loads(line):
+                _write_all(stdout, json.dumps(serve((kind, key))).encode() + b"\n")
+
+
+def spawned(argv: Sequence[str]) -> Server:
+    """Return a server that is another program (`argv[0]` a full path), started with an empty environment."""
+    return Server(lambda stdin, stdout: _spawn(argv, stdin, stdout))
