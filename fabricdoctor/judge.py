@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from .check import Check
-from .expect import Expect, UnsetExpectation
+from .expect import Asked, Expect, UnsetExpectation
 from .facts import Node
 from .finding import Finding, Severity, Verdict
 from .unknown import SKIPS, Unknown, UnknownFact
@@ -42,15 +43,16 @@ def _over(check: Check[Any], node: Node, expect: Expect, severity: Severity | No
 
 def _one(check: Check[Any], subject: object, expect: Expect, severity: Severity | None) -> Finding:
     finding = Finding(check.id, str(subject), Verdict.OK, severity or check.severity)
+    asked: Any = Asked(expect)
     try:
-        fault = check.judge(subject, expect)
+        fault = check.judge(subject, asked)
     except UnknownFact as stop:
         return _not_known(finding, stop.unknown)
-    except UnsetExpectation as stop:
+    except UnsetExpectation:
+        unset = asked.unset
         return replace(
-            finding, verdict=Verdict.SKIPPED, reason=f"no expectation: {stop.name}", why="no-expectation",
-            expectation=stop.name,
-        )  # fmt: skip
+            finding, verdict=Verdict.SKIPPED, reason=f"no expectation: {unset}", why="no-expectation", expectation=unset
+        )
     except Exception as error:  # noqa: BLE001
         return _broken(finding, error)
     if fault is None:
@@ -84,3 +86,46 @@ def _fold(findings: list[Finding], causes: Mapping[str, tuple[str, ...]]) -> lis
         return next(present, "")
 
     return [replace(f, folded_under=cause) if (cause := cause_of(f)) else f for f in findings]
+
+
+READY, NOT_READY, CANNOT_TELL = "ready", "not ready", "cannot tell"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The one answer. `status` is the exit status of `fabricdoctor check`; `because` says it in one sentence."""
+
+    verdict: str
+    status: int
+    because: str
+
+
+def conclude(findings: Iterable[Finding], *, fail_on: Severity = Severity.CRITICAL, require: Iterable[str] = ()) -> Conclusion:
+    """Return 1 for a fault at or above `fail_on`, else 3 when something that had to be known is not, else 0.
+
+    What critical checks need has to be known (where an expectation is unset they are skipped), and whatever the
+    patterns of `require` name has to be judged: there, being skipped is not enough.
+    """
+    found = [f for f in findings if not f.folded_under]
+    faults = [f for f in found if f.verdict is Verdict.FAULT and f.severity.rank <= fail_on.rank]
+    if faults:
+        return Conclusion(NOT_READY, 1, f"{_many(len(faults), 'fault')} at or above {fail_on.value}")
+    patterns = tuple(require)
+    gaps = [f for f in found if _had_to_be_known(f, patterns)]
+    if gaps:
+        return Conclusion(CANNOT_TELL, 3, f"{_many(len(gaps), 'answer')} that had to be known could not be had")
+    if not any(f.verdict in (Verdict.OK, Verdict.FAULT) for f in found):
+        return Conclusion(CANNOT_TELL, 3, "nothing on this node could be judged")
+    return Conclusion(READY, 0, f"no fault at or above {fail_on.value}")
+
+
+def _had_to_be_known(finding: Finding, require: tuple[str, ...]) -> bool:
+    if finding.verdict in (Verdict.OK, Verdict.FAULT):
+        return False
+    if any(fnmatchcase(finding.check, pattern) for pattern in require):
+        return True
+    return finding.verdict is not Verdict.SKIPPED and finding.severity is Severity.CRITICAL
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,5 +1,5 @@
 """What this site wants, and where each value comes from."""
 
-from .model import Expect, UnsetExpectation, wanted
+from .model import Asked, Expect, UnsetExpectation, names, wanted
 
-__all__ = ["Expect", "UnsetExpectation", "wanted"]
+__all__ = ["Asked", "Expect", "UnsetExpectation", "names", "wanted"]

@@ -11,10 +11,6 @@ T = TypeVar("T")
 class UnsetExpectation(Exception):
     """Ends the judging of one subject: the site has no opinion."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
-
 
 def _about(text: str) -> Any:
     return field(default=None, metadata={"about": text})
@@ -43,12 +39,27 @@ class Expect:
     memlock_bytes: int | None = _about("least locked-memory limit of a job, bytes; 0 stands for unlimited")
 
 
-def wanted(value: T | None, name: str = "") -> T:
+def wanted(value: T | None) -> T:
     """Return the expectation, or skip this subject because the site set none. Call it before `known()`."""
     if value is None:
-        raise UnsetExpectation(name)
+        raise UnsetExpectation
     return value
 
 
+class Asked:
+    """Stands for an `Expect` while a check judges, and remembers which unset value it read last."""
+
+    def __init__(self, expect: Expect) -> None:
+        self._expect = expect
+        self.unset = ""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._expect, name)
+        if value is None:
+            self.unset = name
+        return value
+
+
 def names() -> tuple[str, ...]:
+    """Return the names of all expectations."""
     return tuple(f.name for f in fields(Expect))

@@ -1,0 +1,1 @@
+"""Reports: text, JSON and Markdown, one file per format."""
