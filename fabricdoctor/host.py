@@ -15,8 +15,14 @@ Question = tuple[str, str]
 Answers = Mapping[str, Mapping[str, Any]]
 
 
+class Source(Protocol):
+    """Something that answers about now."""
+
+    def ask_all(self, questions: Sequence[Question]) -> list[Any]: ...
+
+
 class Host(Protocol):
-    """Something that can be asked: a live machine, or a recording of one."""
+    """A machine, live or recorded, that can be asked about now and about the sample before."""
 
     def ask(self, kind: str, key: str = "") -> Any: ...
 
@@ -49,11 +55,16 @@ def decode(source: str, answer: Mapping[str, Any] | None) -> Any:
 
 
 class Recorder:
-    """Wraps any host and remembers every answer, failures included."""
+    """Wraps any host and remembers every answer, failures included.
 
-    def __init__(self, host: Host) -> None:
+    `before` are answers of an earlier sample, taken `seconds` ago; `counters` collects the questions they are for.
+    """
+
+    def __init__(self, host: Source, before: Answers | None = None, seconds: float | None = None) -> None:
         self.host = host
         self.answers: dict[str, dict[str, Any]] = {}
+        self.counters: set[str] = set()
+        self._replay = Replay({}, before, seconds)
 
     def ask(self, kind: str, key: str = "") -> Any:
         return self.ask_all([(kind, key)])[0]
@@ -63,13 +74,14 @@ class Recorder:
         new = [q for q in dict.fromkeys(questions) if name_of(*q) not in self.answers]
         for question, answer in zip(new, self.host.ask_all(new), strict=True):
             self.answers[name_of(*question)] = encode(answer)
-        return [decode(name, self.answers[name]) for name in map(lambda q: name_of(*q), questions)]
+        return [decode(name, self.answers[name]) for name in [name_of(*q) for q in questions]]
 
     def earlier(self, kind: str, key: str = "") -> Any:
-        return self.host.earlier(kind, key)
+        self.counters.add(name_of(kind, key))
+        return self._replay.earlier(kind, key)
 
     def seconds(self) -> float | Unknown:
-        return self.host.seconds()
+        return self._replay.seconds()
 
 
 class Replay:
@@ -79,7 +91,6 @@ class Replay:
         self.answers = answers
         self.before = before or {}
         self._seconds = seconds
-        self.counters: set[str] = set()
 
     def ask(self, kind: str, key: str = "") -> Any:
         name = name_of(kind, key)
@@ -90,7 +101,6 @@ class Replay:
 
     def earlier(self, kind: str, key: str = "") -> Any:
         name = name_of(kind, key)
-        self.counters.add(name)
         if name not in self.before:
             return Unknown(name, "one-sample", "only one sample was taken")
         return decode(name, self.before[name])

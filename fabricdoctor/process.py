@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -105,6 +106,17 @@ def _wait(pid: int, seconds: float) -> int | None:
         time.sleep(0.002)
 
 
+class Deadline:
+    """A point in monotonic time that can be brought forward, as an interrupt does."""
+
+    def __init__(self, seconds: float) -> None:
+        self.at = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self.at - time.monotonic())
+
+
 class Server:
     """A child that answers questions one after the other, and is replaced when one of them hangs it.
 
@@ -118,21 +130,21 @@ class Server:
         self._to = self._from = -1
         self._buffer = b""
 
-    def answers(self, questions: Sequence[Question], timeout: float, until: float) -> Iterator[Answer]:
-        """Yield one answer per question; each may take `timeout` seconds, all must end at monotonic time `until`."""
+    def answers(self, questions: Sequence[Question], timeout: float, until: Deadline) -> Iterator[Answer]:
+        """Yield one answer per question; each may take `timeout` seconds, and none is begun after `until`."""
         for at in range(0, len(questions), _CHUNK):
             yield from self._chunk(list(questions[at : at + _CHUNK]), timeout, until)
 
-    def _chunk(self, questions: list[Question], timeout: float, until: float) -> Iterator[Answer]:
+    def _chunk(self, questions: list[Question], timeout: float, until: Deadline) -> Iterator[Answer]:
         sent = False
         while questions:
-            if time.monotonic() >= until:
+            if not until.left:
                 yield from ({"why": "timeout", "detail": "no time left"} for _ in questions)
                 return
             if not sent:
                 self._send(questions)
                 sent = True
-            answer = self._line(min(time.monotonic() + timeout, until))
+            answer = self._line(time.monotonic() + min(timeout, until.left))
             questions.pop(0)
             if answer is None:
                 answer, sent = self._give_up(timeout), False
@@ -175,6 +187,12 @@ class Server:
         if status is None:
             return {"why": "timeout", "detail": f"no answer within {timeout:g} s"}
         return {"why": "unsupported", "detail": f"the reading process died (status {status})"}
+
+    def interrupt(self) -> None:
+        """Kill the child from a signal handler; whoever waits for its answer then sees it end."""
+        if self._pid:
+            with contextlib.suppress(OSError):
+                os.killpg(self._pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End the child; one that cannot die is not waited for."""

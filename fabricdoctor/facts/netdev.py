@@ -55,8 +55,8 @@ class Netdev:
 def netdev(host: Host, name: str) -> Netdev:
     """Read one interface of this network namespace."""
     base = f"{_NET}/{name}"
-    files = ("mtu", "speed", "flags", "carrier_up_count", "phys_port_name")
-    mtu, speed, flags, up_count, port_name = host.ask_all([("read", f"{base}/{f}") for f in files])
+    files = ("mtu", "speed", "flags", "carrier_up_count", "phys_port_name", "ifindex")
+    mtu, speed, flags, up_count, port_name, _ = host.ask_all([("read", f"{base}/{f}") for f in files])
     host.ask_all([("ethtool.modes", name), ("ethtool.state", name), ("ethtool.driver", name), ("addresses", "")])
     modes, state, driver = (host.ask(f"ethtool.{kind}", name) for kind in ("modes", "state", "driver"))
     return Netdev(
