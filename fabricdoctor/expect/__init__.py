@@ -1,6 +1,6 @@
 """What this site wants, and where each value comes from."""
 
 from .load import Config, ConfigError, load, profiles
-from .model import Asked, Expect, UnsetExpectation, names, wanted
+from .model import Asked, Expect, UnsetExpectation, about, names, wanted
 
-__all__ = ["Asked", "Config", "ConfigError", "Expect", "UnsetExpectation", "load", "names", "profiles", "wanted"]
+__all__ = ["Asked", "Config", "ConfigError", "Expect", "UnsetExpectation", "about", "load", "names", "profiles", "wanted"]

@@ -63,3 +63,8 @@ class Asked:
 def names() -> tuple[str, ...]:
     """Return the names of all expectations."""
     return tuple(f.name for f in fields(Expect))
+
+
+def about(name: str) -> str:
+    """Return what an expectation means, in one line."""
+    return next(str(f.metadata["about"]) for f in fields(Expect) if f.name == name)

@@ -1,0 +1,138 @@
+"""Subcommands and their options."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from .. import __version__
+
+app = typer.Typer(
+    name="fabricdoctor",
+    help="Is this node ready for a large RDMA training job, and if not, what is wrong and which command fixes it?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+config_app = typer.Typer(help="What the site wants.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(config_app, name="config")
+
+Profile = Annotated[Optional[str], typer.Option("--profile", metavar="NAME", help="Expectations of a kind of fabric; `fabricdoctor config show` lists them.")]  # noqa: E501, UP045  typer reads it at run time on Python 3.10
+Config = Annotated[Optional[Path], typer.Option("--config", metavar="FILE", help="The site's file [default: /etc/fabricdoctor/fabricdoctor.toml, if it exists].")]  # noqa: E501, UP045
+Globs = Optional[list[str]]  # noqa: UP045
+Interval = Annotated[float, typer.Option("--interval", metavar="S", min=0.0, max=86400.0, help="Sample counters twice, S seconds apart [default: compare with the last run].")]  # noqa: E501
+Budget = Annotated[float, typer.Option("--budget", metavar="S", min=0.1, max=3600.0, help="Return within S seconds plus one, whatever hangs.")]  # noqa: E501
+Out = Annotated[Optional[Path], typer.Option("-o", "--output", metavar="FILE", help="Write to FILE (whole or not at all) instead of the terminal.")]  # noqa: E501, UP045
+ChecksDirs = Annotated[Optional[list[Path]], typer.Option("--checks", metavar="DIR", help="A directory of more checks.")]  # noqa: UP045
+Root = Annotated[str, typer.Option("--root", metavar="DIR", hidden=True, help="Read files under DIR and ask nothing but files.")]  # noqa: E501
+
+
+@app.callback()
+def top(version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False) -> None:
+    """Take the options that belong to no subcommand."""
+    if version:
+        typer.echo(f"fabricdoctor {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def check(  # noqa: PLR0913  these are the command's options
+    profile: Profile = None,
+    config: Config = None,
+    only: Annotated[Globs, typer.Option("--only", metavar="GLOB", help="Judge only these checks.")] = None,
+    skip: Annotated[Globs, typer.Option("--skip", metavar="GLOB", help="Leave these checks out.")] = None,
+    require: Annotated[Globs, typer.Option("--require", metavar="GLOB", help="These must be judged, else exit 3.")] = None,
+    checks: ChecksDirs = None,
+    interval: Interval = 0.0,
+    budget: Budget = 30.0,
+    fail_on: Annotated[str, typer.Option("--fail-on", metavar="LEVEL", help="critical, warning or info.")] = "critical",
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
+    output: Out = None,
+    recording: Annotated[Optional[Path], typer.Option("--from", metavar="RECORDING", help="Judge a recording, not this machine.")] = None,  # noqa: E501, UP045
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list what is fine, and each skipped check.")] = False,
+    root: Root = "",
+    no_save: Annotated[bool, typer.Option("--no-save", hidden=True, help="Neither use nor keep the last run's counters.")] = False,
+) -> None:
+    """Check this node, before a job.
+
+    Exit status: 0 ready, 1 not ready (a fault at or above --fail-on), 2 usage or configuration error, 3 cannot tell,
+    130 interrupted.
+    """
+    from ..preflight import Options  # noqa: PLC0415
+    from .check import run_check  # noqa: PLC0415
+    from .common import severity  # noqa: PLC0415
+
+    options = Options(
+        profile, config, tuple(only or ()), tuple(skip or ()), tuple(require or ()), tuple(checks or ()),
+        interval, budget, severity(fail_on), root, not no_save,
+    )  # fmt: skip
+    raise typer.Exit(run_check(options, form, output, recording, verbose=verbose))
+
+
+@app.command()
+def snapshot(
+    output: Out = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Replace names, addresses and serials by stable pseudonyms.")] = False,
+    interval: Interval = 0.0,
+    budget: Budget = 30.0,
+    root: Root = "",
+) -> None:
+    """Record this node's answers into a file that `check --from` judges anywhere."""
+    from ..preflight import Options  # noqa: PLC0415
+    from .check import run_snapshot  # noqa: PLC0415
+
+    raise typer.Exit(run_snapshot(Options(interval=interval, budget=budget, root=root, save=False), output, redact=redact))
+
+
+@app.command("checks")
+def list_checks(
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
+    checks: ChecksDirs = None,
+) -> None:
+    """List all checks."""
+    from .knowledge import run_checks  # noqa: PLC0415
+
+    raise typer.Exit(run_checks(form, tuple(checks or ())))
+
+
+@app.command()
+def explain(check: Annotated[str, typer.Argument(metavar="CHECK")], checks: ChecksDirs = None) -> None:
+    """Say what a check looks at, why it matters and how to fix what it finds."""
+    from .knowledge import run_explain  # noqa: PLC0415
+
+    raise typer.Exit(run_explain(check, tuple(checks or ())))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of `check --format json`."""
+    from .knowledge import run_schema  # noqa: PLC0415
+
+    raise typer.Exit(run_schema())
+
+
+@config_app.command("check")
+def config_check(config: Config = None, profile: Profile = None) -> None:
+    """Check the site's file: exit status 2 and file, line, key and what would be right, when it cannot be used."""
+    from .knowledge import run_config  # noqa: PLC0415
+
+    raise typer.Exit(run_config(config, profile, show=False))
+
+
+@config_app.command("show")
+def config_show(config: Config = None, profile: Profile = None) -> None:
+    """Print each expectation with where it comes from, those that are not set, and the profiles there are."""
+    from .knowledge import run_config  # noqa: PLC0415
+
+    raise typer.Exit(run_config(config, profile, show=True))
+
+
+def run() -> None:
+    """Run the command line; errors that a person can mend are one line on standard error, with exit status 2."""
+    from .common import guarded  # noqa: PLC0415
+
+    sys.exit(guarded(lambda: app(standalone_mode=False)))
