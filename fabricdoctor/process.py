@@ -86,7 +86,7 @@ def kill(pid: int) -> None:
     """Kill a process group we started. A child in uninterruptible sleep is left to the kernel, not waited for."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    _wait(pid, 0.0)
+    _wait(pid, 0.05)
 
 
 def _wait(pid: int, seconds: float) -> int | None:

@@ -12,12 +12,15 @@ from typing import Any
 
 from .recording import Recording
 
-_MAC = re.compile(r"(?<![0-9a-fA-F:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![0-9a-fA-F:])")
-_GROUPS = re.compile(r"(?<![0-9a-fA-F:])(?:[0-9a-fA-F]{4}:){3,7}[0-9a-fA-F]{4}(?![0-9a-fA-F:])")
-_IPV6 = re.compile(r"(?<![0-9a-fA-F:.])(?=[0-9a-fA-F]*:[0-9a-fA-F:]*:)[0-9a-fA-F:]{2,39}(?![0-9a-fA-F:.])")
-_IPV4 = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
-_GUID = re.compile(r"(?<![0-9a-fA-F])(?:0x)?[0-9a-fA-F]{16}(?![0-9a-fA-F])")
-_PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_HEX = r"[0-9a-fA-F]"
+#: Tried in this order at each place, once: what was replaced is not looked at again.
+_IDENTIFYING = re.compile(
+    rf"(?<![0-9a-fA-F:])(?P<groups>(?:{_HEX}{{4}}:){{3,7}}{_HEX}{{4}})(?![0-9a-fA-F:])"
+    rf"|(?<![0-9a-fA-F:])(?P<mac>(?:{_HEX}{{2}}:){{5}}{_HEX}{{2}})(?![0-9a-fA-F:])"
+    rf"|(?<![0-9a-fA-F:.])(?P<ipv6>(?={_HEX}*:[0-9a-fA-F:]*:)[0-9a-fA-F:]{{2,39}})(?![0-9a-fA-F:.])"
+    rf"|(?<![\d.])(?P<ipv4>(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\d.])"
+    rf"|(?<!{_HEX})(?P<guid>(?:0x)?{_HEX}{{16}})(?!{_HEX})"
+)
 #: Variables whose value is kept: they are settings. Of all others only that they are set is.
 _SETTINGS = re.compile(r"(NCCL|RCCL|UCX)_")
 
@@ -80,13 +83,19 @@ def _walk(value: Any, text: Callable[[str], str]) -> Any:
 
 
 def _scrub(value: str, digest: Callable[[str, int], str]) -> str:
-    value = _GROUPS.sub(lambda m: _groups(m.group(), digest), value)
-    value = _MAC.sub(lambda m: ":".join(re.findall("..", "02" + digest(m.group(), 5))), value)
-    value = _IPV6.sub(lambda m: _ipv6(m.group(), digest), value)
-    value = _IPV4.sub(lambda m: _ipv4(m.group(), digest), value)
-    return _GUID.sub(
-        lambda m: ("0x" if m.group().startswith("0x") else "") + digest(m.group().removeprefix("0x"), 8), value
-    )
+    def replacement(found: re.Match[str]) -> str:
+        text = found.group()
+        if found.lastgroup == "groups":
+            return _groups(text, digest)
+        if found.lastgroup == "mac":
+            return ":".join(re.findall("..", "02" + digest(text, 5)))
+        if found.lastgroup == "ipv6":
+            return _ipv6(text, digest)
+        if found.lastgroup == "ipv4":
+            return _ipv4(text, digest)
+        return ("0x" if text.startswith("0x") else "") + digest(text.removeprefix("0x"), 8)
+
+    return _IDENTIFYING.sub(replacement, value)
 
 
 def _groups(text: str, digest: Callable[[str, int], str]) -> str:
