@@ -65,3 +65,7 @@ def _check(values: dict[str, str]) -> int:
 
 def _say(text: str, host: str) -> None:
     print(f"fabricdoctor: {host}: {text}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
