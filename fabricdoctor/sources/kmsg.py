@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _RECORD = 8192  # the longest record /dev/kmsg gives (CONSOLE_EXT_LOG_MAX)
 _MOST = 200
 _DEVICE = re.compile(r"\b([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b")
-_INTERFACE = re.compile(r"[\s(:]([a-z][\w.-]{1,14})(?:\s*\([\w,]+\))?: ")
+_INTERFACE = re.compile(r"(?:[0-9a-f]{2}\.[0-7] |NETDEV WATCHDOG: )([a-z][\w.-]{1,14})(?=[: (])")
 #: kind → what is kept of a line that has it
 _PATTERNS = {
     "command-timeout": r"[A-Z_]+\(0x[0-9a-f]+\)[^.]*timeout\. Will cause a leak of a command resource",
