@@ -128,10 +128,9 @@ def parse_fec(found: dict[int, bytes]) -> dict[str, Any]:
 
 def _ioctl(ifname: str, data: bytes, size: int = 0) -> bytes:
     """Hand a command structure to the driver; return it as the driver left it."""
+    import _socket  # noqa: PLC0415
     import array  # noqa: PLC0415  with fcntl and _socket, only where an ioctl is made
     import fcntl  # noqa: PLC0415
-
-    import _socket  # noqa: PLC0415
 
     buffer = array.array("B", data.ljust(size, b"\0"))
     request = struct.pack("16sP", netlink.interface_name(ifname), buffer.buffer_info()[0]).ljust(40, b"\0")

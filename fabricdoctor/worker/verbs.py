@@ -10,6 +10,8 @@ with pyverbs 44 and later.
     verbs.usable NAME [UID]  whether a PD, CQ, QP and MR can really be made, by this user or as UID
 """
 
+from __future__ import annotations
+
 import errno
 import importlib
 import json
@@ -20,6 +22,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 _PER_LANE_GBPS = {1: 2.5, 2: 5.0, 4: 10.0, 8: 10.0, 16: 14.0, 32: 25.0, 64: 50.0, 128: 100.0, 256: 200.0}
 _LANES = {1: 1, 2: 4, 4: 8, 8: 12, 16: 2}
@@ -29,30 +33,30 @@ _LOCAL_AND_REMOTE_WRITE = 3  # IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
 _RDMA_DEADLINE_S = 5.0
 
 
-def pyverbs(module):
+def pyverbs(module: str) -> Any:
     """Return a module of pyverbs; importing it may set up logging, which must not reach our output."""
     logging.root.addHandler(logging.NullHandler())
     return importlib.import_module("pyverbs." + module)
 
 
-def mtu_bytes(enum):
+def mtu_bytes(enum: int) -> int | None:
     """Return bytes for enum ibv_mtu (1 is 256, 5 is 4096)."""
     return 128 << int(enum) if 1 <= int(enum) <= 5 else None
 
 
-def gbps(width, speed):
+def gbps(width: int, speed: int) -> float | None:
     """Return Gb/s for ibv_port_attr's active_width and active_speed, None for values that are not known."""
     lanes, per_lane = _LANES.get(int(width)), _PER_LANE_GBPS.get(int(speed))
     return lanes * per_lane if lanes and per_lane else None
 
 
-def devices(_key):
+def devices(_key: str) -> dict[str, Any]:
     """Return the devices libibverbs has a provider for, and its warnings about the others."""
     listed, warnings = with_stderr(pyverbs("device").get_device_list)
     return {"library": None, "devices": sorted(text(d.name) for d in listed), "warnings": warnings}
 
 
-def with_stderr(function):
+def with_stderr(function: Callable[[], Any]) -> tuple[Any, list[str]]:
     """Call a function; return its result and the lines that C code wrote to file descriptor 2 meanwhile."""
     with tempfile.TemporaryFile() as file:
         kept = os.dup(2)
@@ -66,11 +70,11 @@ def with_stderr(function):
         return result, [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
 
 
-def text(value):
+def text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def device(name):
+def device(name: str) -> dict[str, Any]:
     """Return attributes of a device and of its ports; MTUs in bytes, rates in Gb/s."""
     refuse_unopenable(name)
     with pyverbs("device").Context(name=name) as context:
@@ -89,7 +93,7 @@ def device(name):
         }
 
 
-def port(context, number):
+def port(context: Any, number: int) -> dict[str, Any]:
     found = context.query_port(number)
     speed = int(getattr(found, "active_speed_ex", 0) or found.active_speed)
     return {
@@ -108,7 +112,7 @@ def port(context, number):
     }
 
 
-def refuse_unopenable(name):
+def refuse_unopenable(name: str) -> None:
     """Raise OSError when this user cannot open the device's node: libibverbs would retry for five seconds."""
     base = "/sys/class/infiniband_verbs"
     for entry in os.listdir(base):
@@ -124,7 +128,7 @@ def refuse_unopenable(name):
             raise OSError(errno.EACCES, f"{node} may not be opened by uid {os.geteuid()}")
 
 
-def usable(key):
+def usable(key: str) -> dict[str, Any]:
     """Return which of open, PD, CQ, QP and MR can be made, up to the first that cannot.
 
     As another user, only the user changes: limits are those of this process, and CAP_IPC_LOCK is lost with root.
@@ -135,9 +139,10 @@ def usable(key):
     return as_user(int(uid), name)
 
 
-def try_all(name):
+def try_all(name: str) -> dict[str, dict[str, Any] | None]:
     """Make one of each resource; return {step: None or {"errno", "detail"}}."""
-    steps, made = {}, []
+    steps: dict[str, dict[str, Any] | None] = {}
+    made: list[Any] = []
     try:
         for step, make in resources(name, made):
             try:
@@ -152,20 +157,20 @@ def try_all(name):
     return steps
 
 
-def resources(name, made):
+def resources(name: str, made: list[Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield (step, function that makes it); a later one finds the earlier ones in `made`."""
 
-    def opened():
+    def opened() -> Any:
         refuse_unopenable(name)
         return pyverbs("device").Context(name=name)
 
-    def queue_pair():
+    def queue_pair() -> Any:
         module = pyverbs("qp")
         cap = module.QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=1, max_recv_sge=1)
         init = module.QPInitAttr(qp_type=_QPT_RC, scq=made[2], rcq=made[2], cap=cap)
         return module.QP(made[1], init)
 
-    def region():
+    def region() -> Any:
         pyverbs("mr").MR(made[1], 4096, _LOCAL_AND_REMOTE_WRITE).close()
         return pyverbs("mr").MR(made[1], 1 << 20, _LOCAL_AND_REMOTE_WRITE)
 
@@ -176,7 +181,7 @@ def resources(name, made):
     yield "mr", region
 
 
-def problem(error):
+def problem(error: Exception) -> dict[str, Any]:
     """Return errno and text; pyverbs has the errno in `error_code`, or only in its text."""
     code = getattr(error, "errno", None) or getattr(error, "error_code", None) or 0
     if code <= 0 and "Errno: " in str(error):
@@ -185,7 +190,7 @@ def problem(error):
     return {"errno": max(0, int(code)), "detail": getattr(error, "strerror", None) or str(error)}
 
 
-def as_user(uid, name):
+def as_user(uid: int, name: str) -> dict[str, Any]:
     """Do `try_all` as another user in a child, with a deadline; a child that hangs is killed and not waited for."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -205,14 +210,14 @@ def as_user(uid, name):
         os.close(reading)
         os.kill(pid, signal.SIGKILL)
         reap(pid)
-    if answer is None:
+    if not isinstance(answer, dict):
         raise TimeoutError(errno.ETIMEDOUT, f"no answer within {_RDMA_DEADLINE_S:g} s as uid {uid}")
     if "failed" in answer:
         raise OSError(errno.EOPNOTSUPP, answer["failed"])
     return answer
 
 
-def become(uid):
+def become(uid: int) -> None:
     import pwd
 
     try:
@@ -225,17 +230,21 @@ def become(uid):
     os.setuid(uid)
 
 
-def reap(pid):
+def reap(pid: int) -> None:
     for _ in range(20):
         if os.waitpid(pid, os.WNOHANG)[0]:
             return
         time.sleep(0.005)
 
 
-KINDS = {"verbs.devices": devices, "verbs.device": device, "verbs.usable": usable}
+KINDS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "verbs.devices": devices,
+    "verbs.device": device,
+    "verbs.usable": usable,
+}
 
 
-def answer_to(question):
+def answer_to(question: Any) -> dict[str, Any]:
     """Return the answer to one question, whatever happens."""
     try:
         kind, key = question
@@ -255,29 +264,29 @@ def answer_to(question):
         return {"why": "unsupported", "detail": f"{type(error).__name__}: {error}"}
 
 
-def why_not_imported(message):
+def why_not_imported(message: str) -> str:
     if "IBVERBS_PRIVATE" in message:
         return f"this pyverbs belongs to another rdma-core than the installed libibverbs: {message}"
     return message
 
 
-def main():
+def main() -> None:
     """Answer until standard input ends. Nothing but answers may reach the real standard output."""
     out = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     for line in sys.stdin.buffer:
         try:
             questions = json.loads(line)
-            answers = [] if isinstance(questions, list) else [{"why": "unparsable", "detail": "a list is expected"}]
         except ValueError as error:
-            questions, answers = [], [{"why": "unparsable", "detail": str(error)}]
-        for answer in answers:
-            write(out, answer)
-        for question in questions if isinstance(questions, list) else []:
-            write(out, answer_to(question))
+            questions = error
+        if isinstance(questions, list):
+            for question in questions:
+                write(out, answer_to(question))
+        else:
+            write(out, {"why": "unparsable", "detail": f"a JSON list of questions is expected: {questions}"})
 
 
-def write(fd, answer):
+def write(fd: int, answer: dict[str, Any]) -> None:
     data = json.dumps(answer).encode() + b"\n"
     while data:
         data = data[os.write(fd, data) :]

@@ -10,7 +10,10 @@ LINES = [
         "Will cause a leak of a command resource",
         ("command-timeout", "0000:1a:00.0"),
     ),
-    ("6,9,5000000,-;mlx5_core 0000:1a:00.0: Port module event: module 0, Cable unplugged", ("module-event", "0000:1a:00.0")),
+    (
+        "6,9,5000000,-;mlx5_core 0000:1a:00.0: Port module event: module 0, Cable unplugged",
+        ("module-event", "0000:1a:00.0"),
+    ),
     ("6,9,5000000,-;mlx5_core 0000:1a:00.0 ens1np0: Link down", ("link-down", "ens1np0")),
     (
         "4,9,5000000,-;mlx5_core 0000:1a:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at",
