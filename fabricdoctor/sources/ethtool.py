@@ -47,7 +47,7 @@ _DEVICE_NAME, _FLAGS = 2, 3
 _WITH_STATISTICS = 4
 _LINKMODES_GET, _LINKSTATE_GET, _PAUSE_GET, _FEC_GET = 4, 6, 21, 29
 
-_BITSET_NOMASK, _BITSET_BITS = 1, 3
+_BITSET_NOMASK, _BITSET_BITS, _BITSET_VALUE = 1, 3, 4
 _BIT_INDEX, _BIT_NAME, _BIT_VALUE = 1, 2, 3
 
 _UNKNOWN_SPEEDS = (0, 0xFFFF, 0xFFFFFFFF)
@@ -96,13 +96,19 @@ def statistics(ifname: str) -> dict[str, int]:
     raise ValueError("the number of counters kept changing")
 
 
+def _fields(layout: struct.Struct, answer: bytes) -> tuple[Any, ...]:
+    if len(answer) < layout.size:
+        raise ValueError("ethtool answer cut off")
+    return layout.unpack_from(answer)
+
+
 def _room(count: int, size: int) -> int:
     return (count + _SLACK) * size
 
 
 def parse_count(answer: bytes) -> int:
     """Read how many counters there are; the kernel clears the set's bit when there is no such set."""
-    _, _, mask, count = _SET_INFO.unpack(answer)
+    _, _, mask, count = _fields(_SET_INFO, answer)
     if not mask:
         raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
     return int(count)
@@ -110,10 +116,13 @@ def parse_count(answer: bytes) -> int:
 
 def parse_statistics(names: bytes, values: bytes) -> dict[str, int]:
     """Join struct ethtool_gstrings and struct ethtool_stats."""
-    count = _VALUES_HEADER.unpack_from(values)[1]
+    count = _fields(_VALUES_HEADER, values)[1]
+    if (
+        len(names) < _STRINGS_HEADER.size + count * _STRING_BYTES
+        or len(values) < _VALUES_HEADER.size + count * _VALUE_BYTES
+    ):
+        raise ValueError("fewer counters than announced")
     numbers = struct.unpack_from(f"={count}Q", values, _VALUES_HEADER.size)
-    if len(names) < _STRINGS_HEADER.size + count * _STRING_BYTES:
-        raise ValueError("fewer counter names than counters")
     starts = range(_STRINGS_HEADER.size, _STRINGS_HEADER.size + count * _STRING_BYTES, _STRING_BYTES)
     keys = [netlink.text(names[start : start + _STRING_BYTES]).strip() for start in starts]
     return dict(zip(keys, numbers, strict=True))
@@ -125,7 +134,7 @@ def driver(ifname: str) -> dict[str, str]:
 
 def parse_driver(answer: bytes) -> dict[str, str]:
     """Decode struct ethtool_drvinfo."""
-    fields = _DRIVER.unpack(answer)
+    fields = _fields(_DRIVER, answer)
     return dict(
         zip(("driver", "version", "firmware", "bus"), [netlink.text(f).strip() for f in fields[1:5]], strict=True)
     )
@@ -183,11 +192,11 @@ def link_state(ifname: str) -> dict[str, Any]:
 
 
 def parse_link_state(data: bytes) -> dict[str, Any]:
-    """Decode ETHTOOL_A_LINKSTATE_*. The kernel leaves the link out of an interface that is not running: no link."""
+    """Decode ETHTOOL_A_LINKSTATE_*. A driver that cannot tell whether there is a link has null, not false."""
     found = netlink.nest(data)
-    state = _optional(found, 5)
+    link, state = _optional(found, 2), _optional(found, 5)
     return {
-        "link": bool(_optional(found, 2)),
+        "link": None if link is None else bool(link),
         "ext_state": None if state is None else _named(state, dict(enumerate(_EXT_STATES))),
         "ext_substate": _optional(found, 6),
         "down_count": _optional(found, 7),
@@ -239,6 +248,8 @@ def _bits(data: bytes) -> list[tuple[str, bool]]:
     found = netlink.nest(data)
     # Without a mask the list holds exactly the set bits and carries no values.
     listed_is_set = _BITSET_NOMASK in found
+    if _BITSET_VALUE in found:
+        raise ValueError("bitset in the compact form, which was not asked for")
     return [_bit(value, listed_is_set) for _, value in netlink.attributes(found.get(_BITSET_BITS, b""))]
 
 

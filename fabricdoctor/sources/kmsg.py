@@ -43,8 +43,8 @@ _TABLE = (
     ),
     (
         "high-temperature",
-        "igh ",
-        r"(?:Port module event(?:\[error\])?: module \d+, Cable error, )?High [Tt]emperature(?: on sensors? with bit set)?",
+        "emperature",
+        r"(?:Port module event(?:\[\w+\])?: module \d+, Cable error, )?High [Tt]emperature",
         True,
     ),
     ("module-unplugged", "Port module event", r"Port module event(?:\[\w+\])?: module \d+, Cable unplugged", False),
@@ -64,8 +64,10 @@ _TABLE = (
     (
         "pcie-bandwidth",
         "available PCIe bandwidth, limited by",
-        r"[\d.]+ Gb/s available PCIe bandwidth, limited by [\w./ ]+ PCIe x\d+ link at [0-9a-f:.]+"
-        r"(?: \(capable of [\d.]+ Gb/s with [\w./ ]+ PCIe x\d+ link\))?",
+        (
+            r"[\d.]+ Gb/s available PCIe bandwidth, limited by [\w./ ]+ x\d+ link at [0-9a-f:.]+"
+            r"(?: \(capable of [\d.]+ Gb/s with [\w./ ]+ x\d+ link\))?"
+        ),
         False,
     ),
     (
