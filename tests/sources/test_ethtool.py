@@ -1,5 +1,6 @@
 """ethtool: answers as a kernel sent them, answers built by hand, and this machine's loopback."""
 
+import contextlib
 import errno
 import json
 import struct
@@ -10,6 +11,7 @@ from fabricdoctor.sources import ethtool, netlink
 from fabricdoctor.sources.netlink import attribute
 
 NESTED = netlink.NESTED
+CANNOT = (errno.EOPNOTSUPP, errno.EPROTONOSUPPORT, errno.ENOTTY)
 
 
 def u8(kind, value):
@@ -175,10 +177,8 @@ def test_driver():
 )
 def test_truncation_is_nothing_but_a_value_error(parse, whole):
     for end in range(len(whole)):
-        try:
+        with contextlib.suppress(ValueError, OSError):
             json.dumps(parse(whole[:end]))
-        except (ValueError, OSError):
-            continue
 
 
 @pytest.mark.parametrize("kind", sorted(ethtool.KINDS))
@@ -186,7 +186,7 @@ def test_unknown_interface(kind):
     with pytest.raises(OSError) as caught:
         ethtool.KINDS[kind]("nosuch0")
     # A kernel or sandbox without ethtool netlink does not look for the interface.
-    assert caught.value.errno in (errno.ENODEV, errno.EOPNOTSUPP, errno.EPROTONOSUPPORT, errno.ENOTTY)
+    assert caught.value.errno in (errno.ENODEV, *CANNOT)
 
 
 @pytest.mark.parametrize("kind", sorted(ethtool.KINDS))
@@ -194,4 +194,5 @@ def test_loopback_answers_or_says_it_cannot(kind):
     try:
         json.dumps(ethtool.KINDS[kind]("lo"))
     except OSError as error:
-        assert error.errno in (errno.EOPNOTSUPP, errno.EPROTONOSUPPORT, errno.ENOTTY)
+        if error.errno not in CANNOT:
+            raise
