@@ -1,11 +1,16 @@
-"""Ethernet settings and statistics, as `ethtool` shows them.
+"""A network interface's counters, driver, pause, link and error correction.
 
-By generic netlink (include/uapi/linux/ethtool_netlink.h) what has it, and by ioctl (include/uapi/linux/ethtool.h)
-statistics, driver and tunables, which have not.
+Counters, driver and the storm timeout come by ioctl (layouts: include/uapi/linux/ethtool.h), the rest by generic
+netlink (include/uapi/linux/ethtool_netlink.h). What a driver does not report is absent, null or an empty list.
+An ioctl has no timeout: it returns when the driver does.
 """
 
 from __future__ import annotations
 
+import _socket
+import errno
+import fcntl
+import os
 import struct
 
 from fabricdoctor.sources import netlink
@@ -15,172 +20,255 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_LINKMODES_GET, _LINKSTATE_GET, _PAUSE_GET, _FEC_GET = 4, 6, 21, 29
-_HEADER = 1
-_DEV_NAME, _FLAGS = 2, 3
-_FLAG_STATS = 4
-_UNKNOWN_SPEEDS = (0, 0xFFFF, 0xFFFFFFFF)
-#: enum ethtool_link_ext_state
-_EXT_STATES = (
-    "autonegotiation", "link-training-failure", "logical-mismatch", "bad-signal-integrity", "no-cable", "cable-issue",
-    "eeprom-issue", "calibration-failure", "power-budget-exceeded", "overheat", "module", "otp-speed-violation",
-    "bmc-request",
-)  # fmt: skip
-#: bits of the link modes that name a FEC
-_FEC_BITS = {49: "None", 50: "RS", 51: "BASER", 74: "LLRS"}
-
 _SIOCETHTOOL = 0x8946
-_GDRVINFO, _GSTRINGS, _GSTATS, _GSSET_INFO, _GTUNABLE = 0x03, 0x1B, 0x1D, 0x37, 0x48
-_SS_STATS = 1
-_STRING = 32
-_PFC_PREVENTION_TOUT, _TUNABLE_U16 = 3, 2
+_GDRVINFO = 0x03
+_GSTRINGS = 0x1B
+_GSTATS = 0x1D
+_GSSET_INFO = 0x37
+_GTUNABLE = 0x48
+_STATISTICS_SET = 1
+_PFC_PREVENTION_TIMEOUT, _TUNABLE_U16 = 3, 2
+
+_IFREQ = struct.Struct("@16sP16x")
+_SET_INFO = struct.Struct("=IIQI")
+_STRINGS_HEADER = struct.Struct("=III")
+_VALUES_HEADER = struct.Struct("=II")
+_DRIVER = struct.Struct("=I32s32s32s32s32s12s5I")
+_TUNABLE = struct.Struct("=IIIIH")
+_STRING_BYTES = 32
+_VALUE_BYTES = 8
+# Older kernels write as many values as there are now, not as many as were asked for: leave room for a NIC that gains
+# queues between two questions.
+_SLACK = 4096
+_STATISTICS_TRIES = 3
+
+_HEADER = 1
+_DEVICE_NAME, _FLAGS = 2, 3
+_WITH_STATISTICS = 4
+_LINKMODES_GET, _LINKSTATE_GET, _PAUSE_GET, _FEC_GET = 4, 6, 21, 29
+
+_BITSET_NOMASK, _BITSET_BITS, _BITSET_VALUE = 1, 3, 4
+_BIT_INDEX, _BIT_NAME, _BIT_VALUE = 1, 2, 3
+
+_UNKNOWN_SPEEDS = (0, 0xFFFF, 0xFFFFFFFF)
+_FEC_NAMES = {49: "None", 50: "RS", 51: "BASER", 74: "LLRS"}
+_FEC_STATISTICS = {2: "corrected", 3: "uncorrectable", 4: "corrected_bits"}
+_PAUSE_STATISTICS = {2: "tx_frames", 3: "rx_frames"}
+_EXT_STATES = (
+    "autoneg",
+    "link-training-failure",
+    "link-logical-mismatch",
+    "bad-signal-integrity",
+    "no-cable",
+    "cable-issue",
+    "eeprom-issue",
+    "calibration-failure",
+    "power-budget-exceeded",
+    "overheat",
+    "module",
+    "otp",
+    "bmc-request",
+)
 
 
-def _ask(command: int, ifname: str, flags: int = 0) -> dict[int, bytes]:
-    header = netlink.attribute(_DEV_NAME, netlink.interface_name(ifname))
-    if flags:
-        header += netlink.attribute(_FLAGS, struct.pack("=I", flags))
-    return netlink.nest(netlink.generic("ethtool", command, netlink.attribute(_HEADER | netlink.NESTED, header)))
+def _ioctl(ifname: str, request: bytes, room: int = 0) -> bytes:
+    """Let the kernel overwrite the request in place; room is what it may write behind it."""
+    from array import array  # noqa: PLC0415 - costs more than the rest of this file, and only an ioctl needs it
 
-
-def link_modes(ifname: str) -> dict[str, Any]:
-    """Return speed (Mb/s, None when not known), lanes, and the names of supported, advertised and peer modes."""
-    return parse_link_modes(_ask(_LINKMODES_GET, ifname))
-
-
-def parse_link_modes(found: dict[int, bytes]) -> dict[str, Any]:
-    """Decode a LINKMODES reply: bit set in the mask of "ours" is supported, with its value advertised."""
-    supported, advertised = _modes(found[3]) if 3 in found else ([], [])  # noqa: PLR2004  ETHTOOL_A_LINKMODES_OURS
-    peer, _ = _modes(found[4]) if 4 in found else ([], [])  # noqa: PLR2004  ETHTOOL_A_LINKMODES_PEER
-    speed = netlink.number(found[5]) if 5 in found else 0  # noqa: PLR2004
-    return {
-        "autoneg": bool(found.get(2, b"\0")[:1] == b"\1"),
-        "speed_mbps": None if speed in _UNKNOWN_SPEEDS else speed,
-        "lanes": netlink.number(found[9]) if 9 in found else None,  # noqa: PLR2004
-        "supported": supported,
-        "advertised": advertised,
-        "peer": peer,
-    }
-
-
-def _modes(bitset: bytes) -> tuple[list[str], list[str]]:
-    """Return the names of all bits listed, and of those whose value is set (a set without mask lists only set ones)."""
-    bits = [netlink.nest(bit) for kind, bit in netlink.attributes(netlink.nest(bitset).get(3, b"")) if kind == 1]
-    names = [(netlink.text(bit[2]), 3 in bit) for bit in bits if 2 in bit]  # noqa: PLR2004
-    return [name for name, _ in names], [name for name, value in names if value]
-
-
-def link_state(ifname: str) -> dict[str, Any]:
-    """Return whether there is a link and, where the driver tells, why not."""
-    return parse_link_state(_ask(_LINKSTATE_GET, ifname))
-
-
-def parse_link_state(found: dict[int, bytes]) -> dict[str, Any]:
-    """Decode a LINKSTATE reply."""
-    state = netlink.number(found[5]) if 5 in found else None  # noqa: PLR2004
-    if state is None:
-        name = None
-    else:
-        name = _EXT_STATES[state] if state < len(_EXT_STATES) else f"state-{state}"
-    return {
-        "link": netlink.number(found[2]) == 1,
-        "ext_state": name,
-        "ext_substate": netlink.number(found[6]) if 6 in found else None,  # noqa: PLR2004
-        "down_count": netlink.number(found[7]) if 7 in found else None,  # noqa: PLR2004
-    }
-
-
-def pause(ifname: str) -> dict[str, Any]:
-    """Return the 802.3x pause settings, and the frames counted where the driver does."""
-    return parse_pause(_ask(_PAUSE_GET, ifname, _FLAG_STATS))
-
-
-def parse_pause(found: dict[int, bytes]) -> dict[str, Any]:
-    """Decode a PAUSE reply."""
-    stats = netlink.nest(found.get(5, b""))
-    named = {"tx_frames": 2, "rx_frames": 3}
-    return {
-        "autoneg": netlink.number(found[2]) == 1,
-        "rx": netlink.number(found[3]) == 1,
-        "tx": netlink.number(found[4]) == 1,
-        "stats": {name: netlink.number(stats[kind]) for name, kind in named.items() if kind in stats},
-    }
-
-
-def fec(ifname: str) -> dict[str, Any]:
-    """Return the FEC that is configured and active, and its block counts where the driver counts them."""
-    return parse_fec(_ask(_FEC_GET, ifname, _FLAG_STATS))
-
-
-def parse_fec(found: dict[int, bytes]) -> dict[str, Any]:
-    """Decode a FEC reply; a count is an array of u64, total first, and an empty one means "not supported"."""
-    configured, _ = _modes(found[2]) if 2 in found else ([], [])  # noqa: PLR2004
-    stats = netlink.nest(found.get(5, b""))
-    named = {"corrected": 2, "uncorrectable": 3, "corrected_bits": 4}
-    active = netlink.number(found[4]) if 4 in found else None  # noqa: PLR2004
-    return {
-        "configured": configured,
-        "auto": found.get(3, b"\0")[:1] == b"\1",
-        "active": None if active is None else _FEC_BITS.get(active, f"bit {active}"),
-        "stats": {name: netlink.number(stats[kind][:8]) for name, kind in named.items() if stats.get(kind)},
-    }
-
-
-def _ioctl(ifname: str, data: bytes, size: int = 0) -> bytes:
-    """Hand a command structure to the driver; return it as the driver left it."""
-    import _socket  # noqa: PLC0415
-    import array  # noqa: PLC0415  with fcntl and _socket, only where an ioctl is made
-    import fcntl  # noqa: PLC0415
-
-    buffer = array.array("B", data.ljust(size, b"\0"))
-    request = struct.pack("16sP", netlink.interface_name(ifname), buffer.buffer_info()[0]).ljust(40, b"\0")
+    buffer = array("B", request + bytes(room))
+    address, _ = buffer.buffer_info()
     connection = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM | _socket.SOCK_CLOEXEC)
     try:
-        fcntl.ioctl(connection.fileno(), _SIOCETHTOOL, request)
+        fcntl.ioctl(connection.fileno(), _SIOCETHTOOL, _IFREQ.pack(netlink.interface_name(ifname), address))
     finally:
         connection.close()
     return buffer.tobytes()
 
 
 def statistics(ifname: str) -> dict[str, int]:
-    """Return the driver's statistics by name; empty when it has none."""
-    info = _ioctl(ifname, struct.pack("=IIQ", _GSSET_INFO, 0, 1 << _SS_STATS), 20)
-    _, _, mask, number = struct.unpack_from("=IIQI", info)
-    if not mask or not number:
-        return {}
-    names = _ioctl(ifname, struct.pack("=III", _GSTRINGS, _SS_STATS, number), 12 + _STRING * number)
-    values = _ioctl(ifname, struct.pack("=II", _GSTATS, number), 8 + 8 * number)
-    return parse_statistics(names, values)
+    """Read the driver's own counters by name; a driver without any is OSError(EOPNOTSUPP)."""
+    for _ in range(_STATISTICS_TRIES):
+        count = parse_count(_ioctl(ifname, _SET_INFO.pack(_GSSET_INFO, 0, 1 << _STATISTICS_SET, 0)))
+        names = _ioctl(ifname, _STRINGS_HEADER.pack(_GSTRINGS, _STATISTICS_SET, count), _room(count, _STRING_BYTES))
+        values = _ioctl(ifname, _VALUES_HEADER.pack(_GSTATS, count), _room(count, _VALUE_BYTES))
+        if _STRINGS_HEADER.unpack_from(names)[2] == _VALUES_HEADER.unpack_from(values)[1] == count:
+            return parse_statistics(names, values)
+    raise ValueError("the number of counters kept changing")
+
+
+def _fields(layout: struct.Struct, answer: bytes) -> tuple[Any, ...]:
+    if len(answer) < layout.size:
+        raise ValueError("ethtool answer cut off")
+    return layout.unpack_from(answer)
+
+
+def _room(count: int, size: int) -> int:
+    return (count + _SLACK) * size
+
+
+def parse_count(answer: bytes) -> int:
+    """Read how many counters there are; the kernel clears the set's bit when there is no such set."""
+    _, _, mask, count = _fields(_SET_INFO, answer)
+    if not mask:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+    return int(count)
 
 
 def parse_statistics(names: bytes, values: bytes) -> dict[str, int]:
-    """Join struct ethtool_gstrings and ethtool_stats. Raises ValueError when their lengths differ."""
-    number, again = struct.unpack_from("=I", names, 8)[0], struct.unpack_from("=I", values, 4)[0]
-    if number != again or len(names) < 12 + _STRING * number or len(values) < 8 + 8 * number:
-        raise ValueError("statistics and their names do not fit")
-    texts = [netlink.text(names[at : at + _STRING]) for at in range(12, 12 + _STRING * number, _STRING)]
-    return dict(zip(texts, struct.unpack_from(f"={number}Q", values, 8), strict=True))
+    """Join struct ethtool_gstrings and struct ethtool_stats."""
+    count = _fields(_VALUES_HEADER, values)[1]
+    if (
+        len(names) < _STRINGS_HEADER.size + count * _STRING_BYTES
+        or len(values) < _VALUES_HEADER.size + count * _VALUE_BYTES
+    ):
+        raise ValueError("fewer counters than announced")
+    numbers = struct.unpack_from(f"={count}Q", values, _VALUES_HEADER.size)
+    starts = range(_STRINGS_HEADER.size, _STRINGS_HEADER.size + count * _STRING_BYTES, _STRING_BYTES)
+    keys = [netlink.text(names[start : start + _STRING_BYTES]).strip() for start in starts]
+    return dict(zip(keys, numbers, strict=True))
 
 
 def driver(ifname: str) -> dict[str, str]:
-    """Return driver, its version, firmware and bus address (struct ethtool_drvinfo)."""
-    info = _ioctl(ifname, struct.pack("=I", _GDRVINFO), 196)
-    texts = [netlink.text(info[at : at + 32]) for at in range(4, 132, 32)]
-    return dict(zip(("driver", "version", "firmware", "bus"), texts, strict=True))
+    return parse_driver(_ioctl(ifname, _DRIVER.pack(_GDRVINFO, *[b""] * 6, *[0] * 5)))
+
+
+def parse_driver(answer: bytes) -> dict[str, str]:
+    """Decode struct ethtool_drvinfo."""
+    fields = _fields(_DRIVER, answer)
+    return dict(
+        zip(("driver", "version", "firmware", "bus"), [netlink.text(f).strip() for f in fields[1:5]], strict=True)
+    )
 
 
 def pfc_storm_timeout_ms(ifname: str) -> int:
-    """Return milliseconds after which a PFC storm is cut off; 0 is never, 65535 the driver's own."""
-    request = struct.pack("=IIII", _GTUNABLE, _PFC_PREVENTION_TOUT, _TUNABLE_U16, 2)
-    return int(struct.unpack_from("=H", _ioctl(ifname, request, 24), 16)[0])
+    """Read after how long a paused port is released: 0 is never, 65535 is the driver's own choice."""
+    request = _TUNABLE.pack(_GTUNABLE, _PFC_PREVENTION_TIMEOUT, _TUNABLE_U16, 2, 0)
+    return int(_TUNABLE.unpack(_ioctl(ifname, request))[4])
+
+
+def _ask(command: int, ifname: str, flags: int = 0) -> bytes:
+    header = netlink.attribute(_DEVICE_NAME, netlink.interface_name(ifname))
+    if flags:
+        header += netlink.attribute(_FLAGS, struct.pack("=I", flags))
+    return netlink.generic("ethtool", command, netlink.attribute(_HEADER | netlink.NESTED, header))
+
+
+def pause(ifname: str) -> dict[str, Any]:
+    return parse_pause(_ask(_PAUSE_GET, ifname, _WITH_STATISTICS))
+
+
+def parse_pause(data: bytes) -> dict[str, Any]:
+    """Decode ETHTOOL_A_PAUSE_*."""
+    found = netlink.nest(data)
+    return {
+        "autoneg": _flag(found, 2),
+        "rx": _flag(found, 3),
+        "tx": _flag(found, 4),
+        "stats": _counters(found.get(5, b""), _PAUSE_STATISTICS),
+    }
+
+
+def link_modes(ifname: str) -> dict[str, Any]:
+    return parse_link_modes(_ask(_LINKMODES_GET, ifname))
+
+
+def parse_link_modes(data: bytes) -> dict[str, Any]:
+    """Decode ETHTOOL_A_LINKMODES_*. The kernel leaves the peer out when it has said nothing."""
+    found = netlink.nest(data)
+    ours = _bits(found.get(3, b""))
+    speed = _optional(found, 5)
+    return {
+        "speed_mbps": None if speed in _UNKNOWN_SPEEDS else speed,
+        "lanes": _optional(found, 9) or None,
+        "autoneg": _flag(found, 2),
+        "supported": [name for name, _ in ours],
+        "advertised": _set(ours),
+        "peer": _set(_bits(found.get(4, b""))),
+    }
+
+
+def link_state(ifname: str) -> dict[str, Any]:
+    return parse_link_state(_ask(_LINKSTATE_GET, ifname))
+
+
+def parse_link_state(data: bytes) -> dict[str, Any]:
+    """Decode ETHTOOL_A_LINKSTATE_*. A driver that cannot tell whether there is a link has null, not false."""
+    found = netlink.nest(data)
+    link, state = _optional(found, 2), _optional(found, 5)
+    return {
+        "link": None if link is None else bool(link),
+        "ext_state": None if state is None else _named(state, dict(enumerate(_EXT_STATES))),
+        "ext_substate": _optional(found, 6),
+        "down_count": _optional(found, 7),
+    }
+
+
+def fec(ifname: str) -> dict[str, Any]:
+    return parse_fec(_ask(_FEC_GET, ifname, _WITH_STATISTICS))
+
+
+def parse_fec(data: bytes) -> dict[str, Any]:
+    """Decode ETHTOOL_A_FEC_*. The active one is a link mode's bit; the string "None" is "off", null is "not said"."""
+    found = netlink.nest(data)
+    active = _optional(found, 4)
+    return {
+        "configured": _set(_bits(found.get(2, b""))),
+        "auto": _flag(found, 3),
+        "active": None if active is None else _named(active, _FEC_NAMES),
+        "stats": _counters(found.get(5, b""), _FEC_STATISTICS),
+    }
+
+
+def _named(value: int, names: dict[int, str]) -> str:
+    """Name a value; one from a later kernel keeps its number."""
+    return names.get(value, f"unknown-{value}")
+
+
+def _optional(found: dict[int, bytes], kind: int) -> int | None:
+    return netlink.number(found[kind]) if kind in found else None
+
+
+def _flag(found: dict[int, bytes], kind: int) -> bool:
+    """Read a truth value the kernel always sends."""
+    if kind not in found:
+        raise ValueError(f"ethtool answer without attribute {kind}")
+    return netlink.number(found[kind]) != 0
+
+
+def _counters(data: bytes, names: dict[int, str]) -> dict[str, int]:
+    """Read counters, each an array of the total and then one per lane; an empty one is not supported."""
+    found = netlink.nest(data)
+    return {
+        name: netlink.number(found[kind][:_VALUE_BYTES]) for kind, name in names.items() if found.get(kind, b"") != b""
+    }
+
+
+def _bits(data: bytes) -> list[tuple[str, bool]]:
+    """Read a bitset in its verbose form: each listed bit's name, and whether it is set."""
+    found = netlink.nest(data)
+    # Without a mask the list holds exactly the set bits and carries no values.
+    listed_is_set = _BITSET_NOMASK in found
+    if _BITSET_VALUE in found:
+        raise ValueError("bitset in the compact form, which was not asked for")
+    return [_bit(value, listed_is_set) for _, value in netlink.attributes(found.get(_BITSET_BITS, b""))]
+
+
+def _bit(data: bytes, listed_is_set: bool) -> tuple[str, bool]:
+    found = netlink.nest(data)
+    name = netlink.text(found[_BIT_NAME]) if _BIT_NAME in found else f"bit-{_optional(found, _BIT_INDEX)}"
+    return name, listed_is_set or _BIT_VALUE in found
+
+
+def _set(bits: list[tuple[str, bool]]) -> list[str]:
+    return [name for name, is_set in bits if is_set]
 
 
 KINDS: dict[str, Callable[[str], Any]] = {
     "ethtool.stats": statistics,
     "ethtool.driver": driver,
+    "ethtool.pfc-storm": pfc_storm_timeout_ms,
     "ethtool.pause": pause,
     "ethtool.modes": link_modes,
     "ethtool.state": link_state,
     "ethtool.fec": fec,
-    "ethtool.pfc-storm": pfc_storm_timeout_ms,
 }

@@ -16,8 +16,7 @@ import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Iterator
 
 ROUTE = 0
 GENERIC = 16
@@ -124,7 +123,7 @@ class Conversation:
 
     def feed(self, datagram: bytes) -> bool:
         """Take one datagram in; say whether it ended the answer."""
-        return any([self._take(message) for message in messages(datagram) if message.sequence == self.sequence])
+        return any(self._take(message) for message in messages(datagram) if message.sequence == self.sequence)
 
     def _take(self, message: Message) -> bool:
         self.interrupted = self.interrupted or bool(message.flags & _INTERRUPTED)
@@ -214,7 +213,3 @@ def _look_up_family(name: str) -> int:
     if id_attribute not in found:
         raise ValueError(f"netlink family {name} without a number")
     return number(found[id_attribute])
-
-
-# Nothing is asked of this file by name: it is the shared reader of the files next to it.
-KINDS: dict[str, Callable[[str], Any]] = {}
