@@ -228,7 +228,7 @@ def make_module(root: Path, release: str, source: Path) -> None:
 
 
 def prepare(*, refresh: bool = False) -> Kernel:
-    """Return the kernel and module, fetching and building what is not there yet (`refresh`: look for a newer kernel)."""
+    """Fetch and build what is not there yet (`refresh`: look for a newer kernel, too)."""
     cache = cache_dir()
     with locked(cache):
         root = (None if refresh else kept_kernel(cache)) or fetch_kernel(cache)
