@@ -105,7 +105,7 @@ def run_vm(command: list[str], timeout: int, console: Path) -> bool:
 def boot(
     script: Path,
     shared: Path,
-    timeout: int = 300,
+    timeout: int = 600,
     *,
     args: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
@@ -137,7 +137,7 @@ def main() -> int:
     parser.add_argument("script", type=Path)
     parser.add_argument("args", nargs="*")
     parser.add_argument("--rwdir", type=Path, help="shared folder, $SHARED in the guest (default: a temporary one)")
-    parser.add_argument("--timeout", type=int, default=300, help="seconds for the whole run (default: %(default)s)")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds for the whole run (default: %(default)s)")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fdlab.") as scratch:
         try:

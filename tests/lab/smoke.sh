@@ -15,7 +15,7 @@ stat_of() { at "$1" ethtool -S "rail$2" | awk -v name="$3:" '$1 == name { print 
 shows() { local want=$1; shift; "$@" 2>&1 | grep -q -- "$want"; }
 not() { ! "$@"; }
 # A closed port that answers is proof enough, and needs no ping.
-reach() { shows refused timeout "${3:-4}" "$LAB/node.sh" "$1" bash -c "< /dev/tcp/$2/9"; }
+reach() { shows refused timeout "${3:-15}" "$LAB/node.sh" "$1" bash -c "< /dev/tcp/$2/9"; }
 send() { # NODE ADDRESS TOS BYTES: one UDP datagram
 	at "$1" python3 -c 'import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -76,8 +76,8 @@ hung=$(pgrep -x cat)	# the guest runs no other
 check "reader in state D" grep -q '^State:.*D' "/proc/$hung/status"
 kill -9 "$hung"; sleep 0.5
 check "survives SIGKILL" grep -q '^State:.*D' "/proc/$hung/status"
-check "other rails answer meanwhile" timeout 5 "$LAB/node.sh" 1 cat /sys/class/net/rail1/ecn/roce_np/cnp_dscp
-check "netlink and ethtool, too" shows '3:on' timeout 5 "$LAB/node.sh" 1 dcb pfc show dev rail0
+check "other rails answer meanwhile" shows 48 timeout 15 "$LAB/node.sh" 1 cat /sys/class/net/rail1/ecn/roce_np/cnp_dscp
+check "netlink and ethtool, too" shows '3:on' timeout 15 "$LAB/node.sh" 1 dcb pfc show dev rail0
 hang_end 1 0; wait $reader 2> /dev/null
 check "gone when disarmed" test ! -e "/proc/$hung"
 
@@ -105,7 +105,7 @@ if command -v ib_write_bw > /dev/null; then
 fi
 switch_remark 1 1 0x02; check "re-marking set" shows pedit ip netns exec sw tc filter show dev p1r1 ingress
 switch_remark_end 1 1
-switch_loss 1 1 100; check "all lost at the switch" not reach 1 192.168.78.2 2
+switch_loss 1 1 100; check "all lost at the switch" not reach 1 192.168.78.2 5
 switch_loss_end 1 1
 uverbs_closed; check "uverbs closed to users" not as_user test -r /dev/infiniband/uverbs0; uverbs_open
 check "small memlock" test "$(with_memlock 64 sh -c 'ulimit -l')" = 64
