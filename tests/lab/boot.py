@@ -36,13 +36,13 @@ def find_vng() -> str:
     return found
 
 
-def vng_command(kernel: Kernel, shared: Path, memory: str, cpus: int) -> list[str]:
+def vng_command(kernel: Kernel, shared: Path) -> list[str]:
     # /dev/kvm may be there and still not work, and QEMU aborts then: hardware virtualization is asked for.
     kvm = [] if os.environ.get("FABRICDOCTOR_LAB_KVM") == "1" else ["--disable-kvm"]
     inner = f"bash {GUEST_SHARED}/{STATE}/start.sh"
     return [
         find_vng(), "--run", str(kernel.image), *kvm, "--force-9p", "--disable-microvm",
-        "--cpus", str(cpus), "--memory", memory, "--user", "root", "--cwd", "/",
+        "--cpus", "2", "--memory", "2G", "--user", "root", "--cwd", "/",
         "--append", f"module_blacklist={UNUSED_MODULES}", f"--rwdir={GUEST_SHARED}={shared}", "--", inner,
     ]  # fmt: skip
 
@@ -91,7 +91,7 @@ def run_vm(command: list[str], timeout: int, console: Path) -> bool:
             env=env, start_new_session=True,
         )  # fmt: skip
         try:
-            # Through a pipe: vng opens stdout and stderr as two virtio ports, which would overwrite each other in a file.
+            # Through a pipe: vng opens stdout and stderr as two virtio ports, which overwrite each other in a file.
             out.write(vm.communicate(timeout=timeout)[0])
         except subprocess.TimeoutExpired:
             return False
@@ -105,12 +105,10 @@ def run_vm(command: list[str], timeout: int, console: Path) -> bool:
 def boot(
     script: Path,
     shared: Path,
-    timeout: int = 300,
+    timeout: int = 600,
     *,
     args: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
-    memory: str = "2G",
-    cpus: int = 2,
 ) -> subprocess.CompletedProcess[str]:
     """Run the script in the guest; its output, exit status, and in `shared` the files it left in $SHARED.
 
@@ -122,7 +120,7 @@ def boot(
     script, shared = script.resolve(), shared.resolve()
     kernel = prepare()
     state = write_state(shared, kernel, script, args, env or {})
-    command = vng_command(kernel, shared, memory, cpus)
+    command = vng_command(kernel, shared)
     ended = run_vm(command, timeout, state / "console")
     stdout, stderr, status = (read(state / name) for name in ("stdout", "stderr", "status"))
     if not status.strip():
@@ -137,7 +135,7 @@ def main() -> int:
     parser.add_argument("script", type=Path)
     parser.add_argument("args", nargs="*")
     parser.add_argument("--rwdir", type=Path, help="shared folder, $SHARED in the guest (default: a temporary one)")
-    parser.add_argument("--timeout", type=int, default=300, help="seconds for the whole run (default: %(default)s)")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds for the whole run (default: %(default)s)")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fdlab.") as scratch:
         try:

@@ -13,6 +13,7 @@ node() { "$LAB/node.sh" "$@"; }
 cluster_up() {
 	NODES=$1 RAILS=$2
 	local n r names=
+	[ $((NODES * RAILS)) -le 16 ] || { echo "the module has room for 16 rails" >&2; return 1; }
 	modprobe -a rdma_rxe ib_uverbs rdma_ucm veth || return 1
 	rdma system set netns exclusive	# refused once a namespace exists
 	ip link set lo up

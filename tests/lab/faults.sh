@@ -33,7 +33,8 @@ inject() { sysfs "$1" "$2" fdlab/inject "$3 $4"; }
 discards() { inject "$1" "$2" rx_prio3_discards "$3"; inject "$1" "$2" rx_discards_phy "$3"; }
 pauses() { inject "$1" "$2" "rx_prio3_pause" "$3"; inject "$1" "$2" rx_prio3_pause_duration $(($3 * 5)); }
 rising() {
-	at "$1" sh -c "while :; do echo '$3 $4' > /sys/class/net/rail$2/fdlab/inject; sleep 1; done" &
+	# Not by `at`: $! must be the loop itself, not a subshell around it.
+	ip netns exec "n$1" sh -c "while :; do echo '$3 $4' > /sys/class/net/rail$2/fdlab/inject; sleep 1; done" &
 	RISING="${RISING:-} $!"
 }
 # shellcheck disable=SC2086
