@@ -7,7 +7,7 @@ from .model import Report
 FORMATS = ("text", "json", "markdown")
 
 
-def render(
+def render(  # noqa: PLR0913
     form: str,
     report: Report,
     *,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..finding import Finding, Severity, Verdict
+from fabricdoctor.finding import Finding, Severity, Verdict
+
 from .model import PortLine
 from .words import generic
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..finding import Verdict
+from fabricdoctor.finding import Verdict
+
 from .groups import FIXES_SHOWN, Entry, Gap, counts, entries, gaps, not_judged, skipped
 from .model import Report
 from .words import clean, clean_lines, compact, many

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..finding import Finding, Severity, Verdict
-from ..judge import NOT_READY, READY
+from fabricdoctor.finding import Finding, Severity, Verdict
+from fabricdoctor.judge import NOT_READY, READY
+
 from .groups import FIXES_SHOWN, Entry, Gap, counts, entries, gaps, not_judged, skipped
 from .model import PortLine, Report
 from .words import clean, clean_lines, compact, many, to_ascii, wrap
