@@ -105,9 +105,9 @@ def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def _kind(finding: Finding) -> str:
-    if finding.verdict is not Verdict.FAULT:
-        return finding.verdict.value
-    return "explained" if finding.folded_under else finding.severity.value
+    if finding.verdict is Verdict.FAULT:
+        return "explained" if finding.folded_under else finding.severity.value
+    return str(finding.verdict.value)
 
 
 def _about(finding: Finding) -> tuple[str, ...]:

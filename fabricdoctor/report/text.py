@@ -55,8 +55,9 @@ class _Page:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
 
     def titled(self, word: str, style: str, text: str) -> list[str]:
-        """Wrap the text after a word in color; further lines stand under it."""
-        first, *others = wrap(self.safe(text), self.width, f"{word}  ", "  ")
+        """Wrap the text after a word in color; further lines stand under the text."""
+        start = f"{word}  "
+        first, *others = wrap(self.safe(text), self.width, start, " " * len(start))
         return [self.paint(style, word) + first.removeprefix(word), *others]
 
     def field(self, label: str, text: str) -> list[str]:
