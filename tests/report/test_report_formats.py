@@ -9,7 +9,7 @@ import sys
 
 import jsonschema
 import pytest
-from sample import fault, full, generated, report, wrong_priority
+from report_samples import fault, full, generated, report, wrong_priority
 
 from fabricdoctor import report as formats
 from fabricdoctor.finding import Fault
