@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .model import Report
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the command line asks for FORMATS alone
+    from .model import Report
 
 FORMATS = ("text", "json", "markdown")
 
