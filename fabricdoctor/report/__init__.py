@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from .model import Report
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the command line asks for FORMATS alone
+    from .model import Report
 
 FORMATS = ("text", "json", "markdown")
 
 
-def render(
+def render(  # noqa: PLR0913
     form: str,
     report: Report,
     *,

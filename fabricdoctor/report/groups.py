@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..finding import Finding, Severity, Verdict
+from fabricdoctor.finding import Finding, Severity, Verdict
+
 from .model import PortLine
 from .words import generic
 
 T = TypeVar("T")
+K = TypeVar("K")
 #: of a fault on many subjects, so many fixes are shown
 FIXES_SHOWN = 4
 FABRIC = "fabric"
@@ -95,17 +97,17 @@ def not_judged(ports: Iterable[PortLine]) -> dict[str, list[PortLine]]:
     return _grouped((p for p in ports if p.role != FABRIC), lambda p: p.role)
 
 
-def _grouped(items: Iterable[T], key: Callable[[T], object]) -> dict[str, list[T]]:
-    groups: dict[object, list[T]] = {}
+def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
-    return groups  # type: ignore[return-value]
+    return groups
 
 
 def _kind(finding: Finding) -> str:
-    if finding.verdict is not Verdict.FAULT:
-        return finding.verdict.value
-    return "explained" if finding.folded_under else finding.severity.value
+    if finding.verdict is Verdict.FAULT:
+        return "explained" if finding.folded_under else finding.severity.value
+    return str(finding.verdict.value)
 
 
 def _about(finding: Finding) -> tuple[str, ...]:

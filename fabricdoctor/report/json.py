@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ..finding import Finding
+from fabricdoctor.finding import Finding
+
 from .groups import counts
 from .model import Report
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..finding import Finding
-from ..judge import Conclusion
+from fabricdoctor.finding import Finding
+from fabricdoctor.judge import Conclusion
 
 
 @dataclass(frozen=True, slots=True)

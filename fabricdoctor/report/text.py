@@ -1,155 +1,201 @@
-"""The report for a person at a terminal: the verdict first, then what to do, then what is not known."""
+"""The report for a person: the answer, then what is wrong and how to fix it, then what is not known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ..finding import Severity, Verdict
+from fabricdoctor.finding import Finding, Severity, Verdict
+from fabricdoctor.judge import NOT_READY, READY
+
 from .groups import FIXES_SHOWN, Entry, Gap, counts, entries, gaps, not_judged, skipped
-from .model import Report
+from .model import PortLine, Report
 from .words import clean, clean_lines, compact, many, to_ascii, wrap
 
-_BOLD, _RED, _YELLOW, _CYAN, _GREEN, _END = "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[36m", "\x1b[1;32m", "\x1b[0m"
-_SEVERITY_COLOR = {Severity.CRITICAL: _RED, Severity.WARNING: _YELLOW, Severity.INFO: _CYAN}
-_VERDICT_COLOR = {"ready": _GREEN, "not ready": _RED, "cannot tell": _YELLOW}
-_MOST_LEFT_OUT = 5
+BOLD, DIM, RED, YELLOW, GREEN = "1", "2", "1;31", "1;33", "1;32"
+_COLORS = {Severity.CRITICAL: RED, Severity.WARNING: YELLOW, Severity.INFO: BOLD}
+#: lines of prose longer than this are hard to read, however wide the terminal
+_NARROWEST, _WIDEST = 24, 120
+_ALL = 1_000_000
 
 
-def render(report: Report, *, color: bool, width: int = 80, ascii_only: bool, verbose: bool = False) -> str:
-    """Return the report; lines fit `width` columns, but commands stay whole so that they can be copied."""
-    lines = list(_lines(report, _Paint(color), width, verbose=verbose))
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if ascii_only else text
+def render(report: Report, *, color: bool, width: int, ascii_only: bool, verbose: bool = False) -> str:
+    """Return the text, no line longer than `width` but for commands. `verbose` leaves nothing out."""
+    page = _Page(color, min(max(width, _NARROWEST), _WIDEST), ascii_only, verbose)
+    blocks = [
+        _head(page, report),
+        *(_fault(page, entry) for entry in entries(report.findings)),
+        *(_gap(page, gap, "UNKNOWN") for gap in gaps(report.findings, Verdict.UNKNOWN)),
+        *(_gap(page, gap, "BROKEN") for gap in gaps(report.findings, Verdict.BROKEN)),
+        _rest(page, report),
+        [line for hint in report.hints for line in _hint(page, hint)],
+        *(_details(page, report) if verbose else ()),
+        _counts(page, report.findings),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-class _Paint:
-    """Adds colour, or nothing. Never the only sign of anything."""
+@dataclass(frozen=True, slots=True)
+class _Page:
+    color: bool
+    width: int
+    ascii_only: bool
+    verbose: bool
 
-    def __init__(self, on: bool) -> None:
-        self._on = on
+    def safe(self, text: str) -> str:
+        return to_ascii(clean(text)) if self.ascii_only else clean(text)
 
-    def __call__(self, code: str, text: str) -> str:
-        return f"{code}{text}{_END}" if self._on else text
+    def lines(self, text: str) -> list[str]:
+        return [self.safe(line) for line in clean_lines(text)]
+
+    def names(self, names: Iterable[str]) -> str:
+        return compact(names, _ALL) if self.verbose else compact(names)
+
+    def paint(self, style: str, text: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
+
+    def titled(self, word: str, style: str, text: str) -> list[str]:
+        """Wrap the text after a word in color; further lines stand under the text."""
+        start = f"{word}  "
+        first, *others = wrap(self.safe(text), self.width, start, " " * len(start))
+        return [self.paint(style, word) + first.removeprefix(word), *others]
+
+    def field(self, label: str, text: str) -> list[str]:
+        """Wrap the text after a label; further lines stand under the text."""
+        first = f"  {label:<4}  "
+        told: list[str] = []
+        for line in self.lines(text):
+            told += wrap(line, self.width, first if not told else " " * len(first), " " * len(first))
+        return told
+
+    def prose(self, text: str) -> list[str]:
+        return wrap(self.safe(text), self.width, "", "  ")
 
 
-def _lines(report: Report, paint: _Paint, width: int, *, verbose: bool) -> Iterator[str]:
-    yield from _verdict(report, paint, width)
-    for entry in entries(report.findings):
-        yield ""
-        yield from _entry(entry, paint, width)
-    yield from _unknown(report, paint, width)
-    yield from _section(paint, "Skipped", _skips(report, verbose=verbose), width)
-    yield from _section(paint, "Ports not judged", _ports(report), width)
-    yield from _section(paint, "No time left for", _left_out(report), width)
-    if verbose:
-        yield from _section(paint, "Fine", _fine(report), width)
-    yield from _hints(report, paint, width)
-    yield ""
-    yield from wrap(_counts(report), width)
-
-
-def _verdict(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+def _head(page: _Page, report: Report) -> list[str]:
     conclusion = report.conclusion
-    word = conclusion.verdict.upper()
-    [first, *rest] = wrap(f"{clean(report.host)}: {conclusion.because}", width, f"{word}  ", "  ")
-    yield paint(_VERDICT_COLOR[conclusion.verdict], word) + first[len(word) :]
-    yield from rest
-    about = [f"judged by profile {report.profile}" if report.profile else "", _span(report)]
-    if any(about):
-        yield from wrap("; ".join(filter(None, about)), width, "  ", "  ")
+    style = {READY: GREEN, NOT_READY: RED}.get(conclusion.verdict, YELLOW)
+    return [
+        *page.titled(conclusion.verdict.upper(), style, f"{report.host}: {conclusion.because}"),
+        *(page.paint(DIM, line) for line in wrap(page.safe(_context(report)), page.width)),
+    ]
 
 
-def _span(report: Report) -> str:
-    return f"counters over {report.interval_s:.0f} s" if report.interval_s else ""
+def _context(report: Report) -> str:
+    interval = report.interval_s
+    return ", ".join(
+        [
+            report.taken,
+            "counters sampled once" if interval is None else f"counters over {interval:g} s",
+            f"profile {report.profile}" if report.profile else "no profile",
+            report.tool,
+        ]
+    )
 
 
-def _entry(entry: Entry, paint: _Paint, width: int) -> Iterator[str]:
-    word = entry.severity.value.upper()
-    subjects = compact(map(clean, entry.subjects))
-    [first, *rest] = wrap(f"{entry.check}: {subjects}", width, f"{word}  ", " " * 10)
-    yield paint(_SEVERITY_COLOR[entry.severity], word) + paint(_BOLD, first[len(word) :])
-    yield from rest
-    for label, text in (("saw", entry.saw), ("want", entry.want)):
-        yield from _labelled(label, text, width)
-    for fix in entry.fixes[:FIXES_SHOWN]:
-        lines = clean_lines(fix)
-        yield from (f"    {'fix' if not at else '':5} {line}" for at, line in enumerate(lines))
-    if len(entry.fixes) > FIXES_SHOWN:
-        yield f"    {'':5} and {len(entry.fixes) - FIXES_SHOWN} more: --format json"
-    for check, names in entry.explained.items():
-        yield from wrap(f"{check} on {compact(map(clean, names))}", width, "    also  explained by this: ", " " * 10)
+def _fault(page: _Page, entry: Entry) -> list[str]:
+    where = f"{entry.group}: " if entry.group else ""
+    number = f"{len(entry.subjects)} subjects: " if len(entry.subjects) > 1 and not where else ""
+    heading = f"{entry.check} on {where}{number}{page.names(entry.subjects)}"
+    return [
+        *page.titled(entry.severity.value.upper(), _COLORS[entry.severity], heading),
+        *page.field("saw", entry.saw),
+        *page.field("want", entry.want),
+        *_fixes(page, entry.fixes),
+        *(line for check, names in entry.explained.items() for line in _explained(page, entry, check, names)),
+    ]
 
 
-def _labelled(label: str, text: str, width: int) -> Iterator[str]:
-    for at, line in enumerate(clean_lines(text) or ["-"]):
-        yield from wrap(line, width, f"    {label if not at else '':5} ", " " * 10)
+def _fixes(page: _Page, fixes: tuple[str, ...]) -> list[str]:
+    """Return each command on a line of its own, never wrapped; what is left out is said in a shell comment."""
+    if not fixes:
+        return []
+    shown = fixes if page.verbose else fixes[:FIXES_SHOWN]
+    rest = len(fixes) - len(shown)
+    more = [f"# and {rest} more: --format json"] if rest else []
+    return ["  fix", *(f"    {line}" for fix in [*shown, *more] for line in page.lines(fix))]
 
 
-def _unknown(report: Report, paint: _Paint, width: int) -> Iterator[str]:
-    for title, verdict in (("Not known", Verdict.UNKNOWN), ("Broken", Verdict.BROKEN)):
-        yield from _section(paint, title, (_gap(gap) for gap in gaps(report.findings, verdict)), width)
+def _explained(page: _Page, entry: Entry, check: str, names: tuple[str, ...]) -> list[str]:
+    same = len(names) > 1 and set(names) == set(entry.subjects)
+    where = f"the same {len(names)}" if same else page.names(names)
+    return wrap(page.safe(f"also, explained by this: {check} on {where}"), page.width, "  ", "    ")
 
 
-def _gap(gap: Gap) -> str:
-    names = compact((f"{name} (critical)" if critical else name for name, critical in gap.checks.items()), 6)
-    sources = f" [{compact(map(clean, gap.sources), 3)}]" if gap.sources else ""
-    return f"{names} on {compact(map(clean, gap.subjects), 4)}: {clean(gap.reason)}{sources}"
+def _gap(page: _Page, gap: Gap, word: str) -> list[str]:
+    """Return one reason and what could not be judged for it."""
+    reason = "; ".join(page.lines(gap.reason))
+    told = "could not be judged" if word == "UNKNOWN" else "failed, report it to its author"
+    named = (f"{check} (critical)" if critical else check for check, critical in gap.checks.items())
+    return [
+        *page.titled(word, YELLOW, f"{many(len(gap.checks), 'check')} {told}: {reason}"),
+        *page.field("id", ", ".join(named)),
+        *page.field("on", page.names(gap.subjects)),
+        *(page.field("ask", page.names(gap.sources)) if gap.sources else ()),
+    ]
 
 
-def _section(paint: _Paint, title: str, items: Iterable[str], width: int) -> Iterator[str]:
-    listed = list(items)
-    if listed:
-        yield ""
-        yield paint(_BOLD, title)
-        for item in listed:
-            yield from wrap(item, width, "  - ", "    ")
-
-
-def _skips(report: Report, *, verbose: bool) -> Iterator[str]:
-    told = skipped(report.findings)
-    if told and not verbose:
-        yield "; ".join(f"{number} {reason}" for number, reason in told)
-    elif verbose:
-        for finding in report.findings:
-            if finding.verdict is Verdict.SKIPPED:
-                yield f"{finding.check} on {clean(finding.subject)}: {clean(finding.reason)}"
-
-
-def _ports(report: Report) -> Iterator[str]:
+def _rest(page: _Page, report: Report) -> list[str]:
+    """Return what was not judged because nobody asked for it, in a line each."""
+    reasons = skipped(report.findings)
+    lines: list[str] = []
+    if reasons:
+        total = sum(number for number, _ in reasons)
+        lines += page.prose(f"{total} skipped: " + ", ".join(f"{number} {why}" for number, why in reasons))
     if report.ports is None:
-        yield "the RDMA ports could not be listed"
-        return
-    for role, ports in not_judged(report.ports).items():
-        yield f"{compact(clean(p.name) for p in ports)}: {clean(role) or 'not of the fabric'}"
+        lines += page.prose("RDMA ports: could not be listed")
+    for role, ports in not_judged(report.ports or ()).items():
+        lines += page.prose(f"not judged, {role}: {page.names(p.name for p in ports)}")
+    if report.left_out:
+        lines += page.prose(f"no time left to ask: {page.names(report.left_out)}")
+    return lines
 
 
-def _left_out(report: Report) -> Iterator[str]:
-    names = list(dict.fromkeys(map(clean, report.left_out)))
-    yield from names[:_MOST_LEFT_OUT]
-    if len(names) > _MOST_LEFT_OUT:
-        yield f"and {many(len(names) - _MOST_LEFT_OUT, 'more question')}: --format json"
+def _hint(page: _Page, hint: str) -> list[str]:
+    """Keep the command at the end of a hint whole: on a line of its own when all of it does not fit on one."""
+    text = page.safe(f"hint: {hint}")
+    if len(text) <= page.width:
+        return [text]
+    sentence, colon, command = text.rpartition(": ")
+    if not sentence.startswith("hint: "):
+        return wrap(text, page.width, "", "  ")
+    return [*wrap(sentence + colon.rstrip(), page.width, "", "  "), f"    {command}"]
 
 
-def _fine(report: Report) -> Iterator[str]:
-    by_check: dict[str, list[str]] = {}
-    for finding in report.findings:
-        if finding.verdict is Verdict.OK:
-            by_check.setdefault(finding.check, []).append(clean(finding.subject))
-    yield from (f"{check}: {compact(subjects)}" for check, subjects in by_check.items())
+def _details(page: _Page, report: Report) -> list[list[str]]:
+    """Return what only `verbose` shows."""
+    ports = [line for port in report.ports or () for line in page.prose(f"  {_port(port)}")]
+    wants = [
+        line
+        for name, (value, source) in report.expectations.items()
+        for line in page.prose(f"  {name} = {value} ({source})")
+    ]
+    return [
+        ["ports", *ports] if ports else [],
+        ["expectations", *wants] if wants else [],
+        _each(page, report.findings, Verdict.OK),
+        _each(page, report.findings, Verdict.SKIPPED),
+    ]
 
 
-def _hints(report: Report, paint: _Paint, width: int) -> Iterator[str]:
-    if report.hints:
-        yield ""
-        yield paint(_BOLD, "Next")
-    for hint in report.hints:
-        sentence, _, command = clean(hint).rpartition(": ")
-        yield from wrap(f"{sentence}:" if sentence else command, width, "  - ", "    ")
-        if sentence:
-            yield f"      {command}"
+def _port(port: PortLine) -> str:
+    return ", ".join(part for part in (f"{port.name}: {port.state}", port.rate, port.role) if part)
 
 
-def _counts(report: Report) -> str:
-    tally = counts(report.findings)
-    rest: Sequence[str] = [f"{number} {name}" for name, number in tally.items() if number and name != "checked"]
-    return f"{tally['checked']} judgements: {', '.join(rest) or 'none'}"
+def _each(page: _Page, findings: Iterable[Finding], verdict: Verdict) -> list[str]:
+    groups: dict[tuple[str, str], list[str]] = {}
+    for f in findings:
+        if f.verdict is verdict:
+            groups.setdefault((f.check, f.reason), []).append(f.subject)
+    lines = [
+        line
+        for (check, reason), names in groups.items()
+        for line in page.prose(f"  {check} on {page.names(names)}" + (f": {reason}" if reason else ""))
+    ]
+    return [verdict.value, *lines] if lines else []
+
+
+def _counts(page: _Page, findings: Iterable[Finding]) -> list[str]:
+    tally = counts(findings)
+    kinds = ", ".join(f"{number} {kind}" for kind, number in tally.items() if number and kind != "checked")
+    return page.prose(f"checked {tally['checked']}" + (f": {kinds}" if kinds else ", nothing was judged"))

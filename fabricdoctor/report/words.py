@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 _ASCII = str.maketrans(
-    {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "...", "•": "*", "·": "-"}
-    | {"→": "->", "←": "<-", "×": "x", "≤": "<=", "≥": ">=", "µ": "u", "μ": "u"}
+    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2026": "..."}
+    | {"\u2192": "->", "\u2190": "<-", "\u00d7": "x", "\u2264": "<=", "\u2265": ">=", "\u00b5": "u", "\u03bc": "u"}
 )
 _PORT = re.compile(r"(?P<port>(?P<device>\S+)/\d+)(?: \((?P<interface>[^()]+)\))?")
 _NUMBER = re.compile(r"([0-9]+)")
@@ -107,7 +108,7 @@ def _range(column: Sequence[str]) -> str:
         return column[0]
     values = [int(n) for n in column]
     even = len({len(n) for n in column}) == 1 or not any(n != str(int(n)) for n in column)
-    if not even or any(b <= a for a, b in zip(values, values[1:], strict=False)):
+    if not even or any(b <= a for a, b in pairwise(values)):
         return ""
     runs: list[list[str]] = []
     for number, value in zip(column, values, strict=True):
