@@ -118,7 +118,8 @@ def test_python_39_can_read_it(file):
 
 
 def test_pyverbs_is_not_needed_until_a_question_comes():
-    code = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import verbs; print({{'pyverbs', 'logging'}} & {{*sys.modules}})"
+    code = f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import verbs\n"
+    code += "print({'pyverbs', 'logging'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 
