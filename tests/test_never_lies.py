@@ -43,7 +43,7 @@ LEGAL: tuple[tuple[str, str, set[str]], ...] = (
     (r"gids mlx#_#/# entries #", "deleted", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
     # device nodes that are not there, and the class without ib_uverbs
     (r"list /dev/infiniband", r"\[\]|missing", {"no-userspace-provider"}),
-    (r"list /dev/infiniband #", "deleted", {"no-userspace-provider"}),
+    (r"list /dev/infiniband #", r"deleted|'-1'|'18446744073709551615'", {"no-userspace-provider"}),
     (r"list /sys/class/infiniband_verbs", r"\[\]|missing", {"no-userspace-provider"}),
     # libibverbs finds no provider
     (r"verbs.devices devices", r"\[\]", {"no-userspace-provider"}),
