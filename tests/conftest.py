@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from fabricdoctor import catalogue
 from fabricdoctor.check import Check
 

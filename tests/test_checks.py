@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from faults import host, nic, roce
+from faults.row import Row
+from nodes import make
+
 from fabricdoctor import recording
 from fabricdoctor.expect import Expect
 from fabricdoctor.facts import observe
 from fabricdoctor.finding import Finding, Severity, Verdict
 from fabricdoctor.judge import judge
-from faults import host, nic, roce
-from faults.row import Row
-from nodes import make
 
 FAULTS: dict[str, list[Row]] = nic.FAULTS | roce.FAULTS | host.FAULTS
 ROWS = [pytest.param(check, row, id=f"{check}-{i}") for check, rows in FAULTS.items() for i, row in enumerate(rows)]
@@ -117,7 +118,7 @@ def test_a_check_explains_itself(file):
     (function,) = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
     assert function.name == file.stem
     doc = ast.get_docstring(function) or ""
-    assert re.findall(r"^## .*$", doc, re.M) == ["## What it looks at", "## Why it matters", "## How to fix"]
+    assert re.findall(r"^## .*$", doc, re.MULTILINE) == ["## What it looks at", "## Why it matters", "## How to fix"]
     assert len(doc.splitlines()) <= 25
     assert len(file.read_text().splitlines()) <= 45
 

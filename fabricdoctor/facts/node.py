@@ -15,6 +15,7 @@ from .nic import Device, Port, devices
 from .pci import PciFunction, pci_functions
 from .qos import Link, link
 from .rails import FABRIC, Rails, assign_roles
+from .shapes import Shaped
 from .vendors import rdma_module
 
 
@@ -147,6 +148,7 @@ class Node:
 
 def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = True) -> Node:
     """Read a node. `rails` are the site's patterns for fabric ports; `in_job` is False where no job's limits are seen."""
+    host = Shaped(host)
     pci = pci_functions(host)
     gpus = then(pci, lambda functions: tuple(f for f in functions if f.kind == "gpu"))
     found = then(devices(host, _job_uid(host)), lambda d: assign_roles(d, known_or(gpus, ()), rails))

@@ -140,6 +140,8 @@ def _by_dscp(app: Any) -> dict[int, int]:
         raise TypeError("not a table")
     for entry in app:
         selector, priority, protocol = entry
+        if not all(type(part) is int for part in entry):
+            raise TypeError("not a classification entry")
         if not (0 < selector <= _PCP and 0 <= priority < 8 and 0 <= protocol <= 0xFFFF):  # noqa: PLR2004
             raise ValueError("no such classification entry")
     return {dscp: priority for selector, priority, dscp in app if selector == _DSCP}

@@ -12,6 +12,7 @@ _NO_DEVICE = {
     f"list {_PCI}/net": ["rail0"],
 }
 _ENOMEM, _EACCES = {"errno": 12, "detail": "Cannot allocate memory"}, {"errno": 13, "detail": "Permission denied"}
+_ABI = "Driver mlx5 does not support the kernel ABI of 6 (supports 1 to 1) for device /sys/class/infiniband/mlx5_0"
 _LINK_LOCAL = {"gid": "fe80::1", "type": "RoCE v2", "ndev": "rail0"}
 
 FAULTS = {
@@ -31,8 +32,7 @@ FAULTS = {
                 "verbs.devices": {
                     "library": "libibverbs.so.1",
                     "devices": ["mlx5_1"],
-                    "warnings": ["Driver mlx5 does not support the kernel ABI of 6 (supports 1 to 1) for device "
-                                 "/sys/class/infiniband/mlx5_0"],
+                    "warnings": [_ABI],
                 }
             },
             "does not support the kernel ABI of 6",

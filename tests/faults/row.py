@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nodes import make
+
 from fabricdoctor.facts import Node, observe
 from fabricdoctor.host import Replay
 from fabricdoctor.recording import Recording
-from nodes import make
 
 MISSING = {"unknown": "missing", "detail": "no such file"}
 Changes = Mapping[str, Any]
