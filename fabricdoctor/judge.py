@@ -57,9 +57,7 @@ def _one(check: Check[Any], subject: object, expect: Expect, severity: Severity 
         return _broken(finding, error)
     if fault is None:
         return finding
-    return replace(
-        finding, verdict=Verdict.FAULT, severity=severity or fault.severity or check.severity, fault=fault
-    )
+    return replace(finding, verdict=Verdict.FAULT, severity=severity or fault.severity or check.severity, fault=fault)
 
 
 def _not_known(finding: Finding, unknown: Unknown) -> Finding:
@@ -80,9 +78,7 @@ def _fold(findings: list[Finding], causes: Mapping[str, tuple[str, ...]]) -> lis
         if finding.fault is None:
             return ""
         about = finding.fault.odd or (finding.subject,)
-        present = (
-            c for c in causes.get(finding.check, ()) if all((c, a) in faults or (c, a) in blamed for a in about)
-        )
+        present = (c for c in causes.get(finding.check, ()) if all((c, a) in faults or (c, a) in blamed for a in about))
         return next(present, "")
 
     return [replace(f, folded_under=cause) if (cause := cause_of(f)) else f for f in findings]
@@ -100,7 +96,9 @@ class Conclusion:
     because: str
 
 
-def conclude(findings: Iterable[Finding], *, fail_on: Severity = Severity.CRITICAL, require: Iterable[str] = ()) -> Conclusion:
+def conclude(
+    findings: Iterable[Finding], *, fail_on: Severity = Severity.CRITICAL, require: Iterable[str] = ()
+) -> Conclusion:
     """Return 1 for a fault at or above `fail_on`, else 3 when something that had to be known is not, else 0.
 
     What critical checks need has to be known (where an expectation is unset they are skipped), and whatever the

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from . import catalogue, expect, recording
+from .check import Check
 from .facts import Node, Port, observe
 from .finding import Finding, Severity, Verdict
 from .host import Recorder
@@ -50,7 +52,7 @@ class Plan:
 
     config: expect.Config
     catalogue: catalogue.Catalogue
-    run: tuple[catalogue.Check[Any], ...]
+    run: tuple[Check[Any], ...]
     excluded: tuple[str, ...]
 
 
@@ -105,7 +107,7 @@ def hostname_of(host: Any) -> str:
 def check_live(options: Options, on_start: Callable[[Live], None] = lambda _: None) -> Report:
     """Check this machine within the budget. `on_start` gets the live host, to stop it on a signal."""
     begun = time.monotonic()
-    with Live(options.budget, options.root) as live:
+    with closing(Live(options.budget, options.root)) as live:
         on_start(live)
         [hostname] = live.ask_all([("read", "/proc/sys/kernel/hostname")])
         chosen = plan(options, str(known_or(hostname, "unknown")))
@@ -149,7 +151,11 @@ def _earlier(live: Live) -> Recording | None:
     age = _take(live).monotonic - last.take.monotonic
     names = [name for name in last.answers if _is_identity(name)]
     now = live.ask_all([(kind, key) for kind, _, key in (name.partition(" ") for name in names)])
-    same = all(last.answers[name] == {"value": value} for name, value in zip(names, now, strict=True) if not isinstance(value, Unknown))
+    same = all(
+        last.answers[name] == {"value": value}
+        for name, value in zip(names, now, strict=True)
+        if not isinstance(value, Unknown)
+    )
     known = _BOOT_ID in names and not any(isinstance(value, Unknown) for value in now)
     return last if known and same and _SAMPLE_AGE_S[0] <= age <= _SAMPLE_AGE_S[1] else None
 
@@ -189,7 +195,9 @@ def _report(node: Node, taken: Recording, options: Options, chosen: Plan, extra:
 
 def _left_out(name: str, chosen: Plan) -> Finding:
     severity = chosen.catalogue.checks[name].severity
-    return Finding(name, "node", Verdict.SKIPPED, severity, reason="left out by the command line or the site", why="excluded")
+    return Finding(
+        name, "node", Verdict.SKIPPED, severity, reason="left out by the command line or the site", why="excluded"
+    )
 
 
 def _iso(wall: float) -> str:
@@ -211,24 +219,32 @@ def _rate(port: Port) -> str:
 
 def _expectations(config: expect.Config) -> dict[str, tuple[str, str]]:
     def text(value: object) -> str:
-        return str(sorted(value)) if isinstance(value, frozenset) else str(list(value) if isinstance(value, tuple) else value)
+        return (
+            str(sorted(value))
+            if isinstance(value, frozenset)
+            else str(list(value) if isinstance(value, tuple) else value)
+        )
 
     return {name: (text(getattr(config.expect, name)), origin) for name, origin in config.origin.items()}
 
 
+_NO_DEVICE = "There is no RDMA device in this network namespace. To see the adapters: lspci -nn -d ::0200"
+_NO_PYVERBS = "Without pyverbs it cannot be told whether jobs can use the devices: apt-get install python3-pyverbs"
+_ONE_SAMPLE = "Counters are judged by their growth, between two samples: fabricdoctor check --interval 10"
+_NO_WISH = "Nothing says what this site wants, so only siblings were compared: fabricdoctor check --profile "
+
+
 def _hints(node: Node, found: Iterable[Finding], chosen: Plan) -> list[str]:
-    """Return what to do next: at most one sentence a reason."""
-    hints = []
+    """Return what to do next: at most one sentence a reason, each ending in a command."""
     if not isinstance(node.all_devices, Unknown) and not node.all_devices:
-        hints.append("There is no RDMA device on this node (in this network namespace). To list adapters: lspci | grep -iE 'infiniband|ethernet'")
-        return hints
-    missing = [f for f in found if f.source == "verbs.devices" and f.why in ("missing", "unsupported")]
-    if missing:
-        hints.append("Whether jobs can use the devices cannot be told without pyverbs: apt-get install python3-pyverbs  (RHEL: dnf install python3-pyverbs)")
+        return [_NO_DEVICE]
+    hints = []
+    if any(f.source == "verbs.devices" and f.why == "missing" for f in found):
+        hints.append(_NO_PYVERBS)
     if any(f.why == "one-sample" for f in found):
-        hints.append("Counters are judged by their growth; take two samples: fabricdoctor check --interval 10")
+        hints.append(_ONE_SAMPLE)
     if chosen.config.profile is None and chosen.config.file is None:
-        hints.append(f"Nothing says what your site wants, so only siblings were compared. Set it: fabricdoctor check --profile {_suggest(node)}")
+        hints.append(_NO_WISH + _suggest(node))
     return hints
 
 
@@ -238,5 +254,3 @@ def _suggest(node: Node) -> str:
     if ports and all(known_or(p.link_layer, "") == "InfiniBand" for p in ports):
         return "infiniband"
     return "roce-lossless" if any(known_or(link.pfc_priorities, frozenset()) for link in links) else "roce-lossy"
-
-

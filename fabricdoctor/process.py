@@ -26,7 +26,7 @@ def find(name: str, path: Sequence[str] = SYSTEM_PATH) -> str:
     if name not in ALLOWED:
         raise PermissionError(1, f"{name} is not a command this tool may run")
     for directory in path:
-        full = os.path.join(directory, name)  # noqa: PTH118  pathlib costs milliseconds on the prolog's path
+        full = os.path.join(directory, name)
         if os.access(full, os.X_OK):
             return full
     raise FileNotFoundError(2, f"{name} is not installed")
@@ -84,11 +84,9 @@ def _spawn(argv: Sequence[str], stdin: int | None, stdout: int) -> int:
 
 def kill(pid: int) -> None:
     """Kill a process group we started. A child in uninterruptible sleep is left to the kernel, not waited for."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    _wait(pid, 0.0)
+    _wait(pid, 0.05)
 
 
 def _wait(pid: int, seconds: float) -> int | None:
@@ -139,7 +137,8 @@ class Server:
         sent = False
         while questions:
             if not until.left:
-                yield from ({"why": "timeout", "detail": "no time left"} for _ in questions)
+                late: Answer = {"why": "timeout", "detail": "no time left"}
+                yield from (late for _ in questions)
                 return
             if not sent:
                 self._send(questions)
@@ -153,10 +152,8 @@ class Server:
     def _send(self, questions: list[Question]) -> None:
         if not self._pid:
             self._open()
-        try:
+        with contextlib.suppress(BrokenPipeError):  # the child died; its end of the answers says so
             _write_all(self._to, json.dumps(questions).encode() + b"\n")
-        except BrokenPipeError:  # the child died; its end of the answers says so
-            pass
 
     def _open(self) -> None:
         theirs_in, self._to = os.pipe()
@@ -237,10 +234,8 @@ def _be_quiet(keep: set[int]) -> None:
     highest = max(*keep, null) + 64
     for fd in range(3, highest):
         if fd not in keep:
-            try:
+            with contextlib.suppress(OSError):
                 os.close(fd)
-            except OSError:
-                pass
 
 
 def _serve(serve: Callable[[Question], Answer], stdin: int, stdout: int) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 _USAGE = "usage: fabricdoctor-prolog [--config FILE] [--profile NAME] [--budget SECONDS] [--root DIR] [--no-save]"
-#: Well under slurmctld's patience with a prolog (2 × MessageTimeout, 20 s by default).
+#: Well under slurmctld's patience with a prolog (twice MessageTimeout, 20 s by default).
 _BUDGET_S = 8.0
 
 
@@ -24,7 +24,7 @@ def run(arguments: list[str]) -> int:
     try:
         return _check(_values(arguments))
     except Exception as error:  # noqa: BLE001  the contract above
-        print(f"fabricdoctor-prolog: not checked: {error}", file=sys.stderr)  # noqa: T201
+        print(f"fabricdoctor-prolog: not checked: {error}", file=sys.stderr)
         return 0
 
 
@@ -55,9 +55,17 @@ def _check(values: dict[str, str]) -> int:
         in_job=False,
     )
     report = check_live(options)
-    print(f"fabricdoctor: {report.host}: {report.conclusion.verdict}: {report.conclusion.because}", file=sys.stderr)  # noqa: T201
-    for finding in report.findings:
-        if finding.verdict is Verdict.FAULT and finding.fault and not finding.folded_under:
-            fault = finding.fault
-            print(f"fabricdoctor: {finding.severity.value}: {finding.check}: {finding.subject}: saw {fault.saw}; want {fault.want}", file=sys.stderr)  # noqa: T201, E501
+    _say(f"{report.conclusion.verdict}: {report.conclusion.because}", report.host)
+    for found in report.findings:
+        if found.verdict is Verdict.FAULT and found.fault and not found.folded_under:
+            about = f"{found.severity.value}: {found.check}: {found.subject}"
+            _say(f"{about}: saw {found.fault.saw}; want {found.fault.want}", report.host)
     return 1 if report.conclusion.status == 1 else 0
+
+
+def _say(text: str, host: str) -> None:
+    print(f"fabricdoctor: {host}: {text}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ class Recording:
         yield f'"tool": {json.dumps(self.tool)},'
         yield f'"origin": {json.dumps(self.origin)},'
         takes = [t for t in (self.before_take, self.take) if t]
-        yield f'"takes": {json.dumps([{"wall": t.wall, "monotonic": t.monotonic, "boot_id": t.boot_id} for t in takes])},'
+        yield f'"takes": {json.dumps([asdict(t) for t in takes])},'
         yield from _block("before", self.before, ",")
         yield from _block("answers", self.answers, "")
         yield "}"
@@ -88,7 +88,7 @@ def load(path: Path) -> Recording:
 
 def _read(path: Path, document: Any) -> Recording:
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
-        raise RecordingError(f"{path}: not a recording: it has no \"format\" number")
+        raise RecordingError(f'{path}: not a recording: it has no "format" number')
     if document["format"] > FORMAT:
         raise RecordingError(
             f"{path}: format {document['format']}, written by fabricdoctor {document.get('tool', '?')}; "
@@ -100,13 +100,17 @@ def _read(path: Path, document: Any) -> Recording:
     except (KeyError, TypeError, ValueError) as error:
         raise RecordingError(f"{path}: not a complete recording: {type(error).__name__} {error}") from error
     if not takes:
-        raise RecordingError(f"{path}: not a complete recording: \"takes\" is empty")
+        raise RecordingError(f'{path}: not a complete recording: "takes" is empty')
     earlier = takes[0] if len(takes) > 1 else None
-    return Recording(answers, takes[-1], before, earlier, str(document.get("tool", "")), str(document.get("origin", "")))
+    return Recording(
+        answers, takes[-1], before, earlier, str(document.get("tool", "")), str(document.get("origin", ""))
+    )
 
 
 def _answers(block: Any) -> dict[str, dict[str, Any]]:
-    if not isinstance(block, dict) or not all(isinstance(a, dict) and ("value" in a or "unknown" in a) for a in block.values()):
+    if not isinstance(block, dict) or not all(
+        isinstance(a, dict) and ("value" in a or "unknown" in a) for a in block.values()
+    ):
         raise TypeError("answers are not as they should be")
     return block
 

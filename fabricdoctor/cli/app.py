@@ -21,18 +21,49 @@ app = typer.Typer(
 config_app = typer.Typer(help="What the site wants.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(config_app, name="config")
 
-Profile = Annotated[Optional[str], typer.Option("--profile", metavar="NAME", help="Expectations of a kind of fabric; `fabricdoctor config show` lists them.")]  # noqa: E501, UP045  typer reads it at run time on Python 3.10
-Config = Annotated[Optional[Path], typer.Option("--config", metavar="FILE", help="The site's file [default: /etc/fabricdoctor/fabricdoctor.toml, if it exists].")]  # noqa: E501, UP045
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile", metavar="NAME", help="Expectations of a kind of fabric; `fabricdoctor config show` lists them."
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", help="The site's file [default: /etc/fabricdoctor/fabricdoctor.toml, if it exists]."
+    ),
+]
 Globs = Optional[list[str]]  # noqa: UP045
-Interval = Annotated[float, typer.Option("--interval", metavar="S", min=0.0, max=86400.0, help="Sample counters twice, S seconds apart [default: compare with the last run].")]  # noqa: E501
-Budget = Annotated[float, typer.Option("--budget", metavar="S", min=0.1, max=3600.0, help="Return within S seconds plus one, whatever hangs.")]  # noqa: E501
-Out = Annotated[Optional[Path], typer.Option("-o", "--output", metavar="FILE", help="Write to FILE (whole or not at all) instead of the terminal.")]  # noqa: E501, UP045
-ChecksDirs = Annotated[Optional[list[Path]], typer.Option("--checks", metavar="DIR", help="A directory of more checks.")]  # noqa: UP045
-Root = Annotated[str, typer.Option("--root", metavar="DIR", hidden=True, help="Read files under DIR and ask nothing but files.")]  # noqa: E501
+Interval = Annotated[
+    float,
+    typer.Option(
+        "--interval",
+        metavar="S",
+        min=0.0,
+        max=86400.0,
+        help="Sample counters twice, S seconds apart [default: compare with the last run].",
+    ),
+]
+Budget = Annotated[
+    float,
+    typer.Option(
+        "--budget", metavar="S", min=0.1, max=3600.0, help="Return within S seconds plus one, whatever hangs."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Write to FILE (whole or not at all) instead of the terminal."),
+]
+ChecksDirs = Annotated[list[Path] | None, typer.Option("--checks", metavar="DIR", help="A directory of more checks.")]
+Root = Annotated[
+    str, typer.Option("--root", metavar="DIR", hidden=True, help="Read files under DIR and ask nothing but files.")
+]
 
 
 @app.callback()
-def top(version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False) -> None:
+def top(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
     """Take the options that belong to no subcommand."""
     if version:
         typer.echo(f"fabricdoctor {__version__}")
@@ -40,22 +71,30 @@ def top(version: Annotated[bool, typer.Option("--version", is_eager=True, help="
 
 
 @app.command()
-def check(  # noqa: PLR0913  these are the command's options
+def check(  # noqa: PLR0913, PLR0917  these are the command's options
     profile: Profile = None,
     config: Config = None,
     only: Annotated[Globs, typer.Option("--only", metavar="GLOB", help="Judge only these checks.")] = None,
     skip: Annotated[Globs, typer.Option("--skip", metavar="GLOB", help="Leave these checks out.")] = None,
-    require: Annotated[Globs, typer.Option("--require", metavar="GLOB", help="These must be judged, else exit 3.")] = None,
+    require: Annotated[
+        Globs, typer.Option("--require", metavar="GLOB", help="These must be judged, else exit 3.")
+    ] = None,
     checks: ChecksDirs = None,
     interval: Interval = 0.0,
     budget: Budget = 30.0,
     fail_on: Annotated[str, typer.Option("--fail-on", metavar="LEVEL", help="critical, warning or info.")] = "critical",
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
     output: Out = None,
-    recording: Annotated[Optional[Path], typer.Option("--from", metavar="RECORDING", help="Judge a recording, not this machine.")] = None,  # noqa: E501, UP045
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list what is fine, and each skipped check.")] = False,
+    recording: Annotated[
+        Path | None, typer.Option("--from", metavar="RECORDING", help="Judge a recording, not this machine.")
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Also list what is fine, and each skipped check.")
+    ] = False,
     root: Root = "",
-    no_save: Annotated[bool, typer.Option("--no-save", hidden=True, help="Neither use nor keep the last run's counters.")] = False,
+    no_save: Annotated[
+        bool, typer.Option("--no-save", hidden=True, help="Neither use nor keep the last run's counters.")
+    ] = False,
 ) -> None:
     """Check this node, before a job.
 
@@ -76,7 +115,9 @@ def check(  # noqa: PLR0913  these are the command's options
 @app.command()
 def snapshot(
     output: Out = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Replace names, addresses and serials by stable pseudonyms.")] = False,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Replace names, addresses and serials by stable pseudonyms.")
+    ] = False,
     interval: Interval = 0.0,
     budget: Budget = 30.0,
     root: Root = "",
@@ -85,7 +126,9 @@ def snapshot(
     from ..preflight import Options  # noqa: PLC0415
     from .check import run_snapshot  # noqa: PLC0415
 
-    raise typer.Exit(run_snapshot(Options(interval=interval, budget=budget, root=root, save=False), output, redact=redact))
+    raise typer.Exit(
+        run_snapshot(Options(interval=interval, budget=budget, root=root, save=False), output, redact=redact)
+    )
 
 
 @app.command("checks")

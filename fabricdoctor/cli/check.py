@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -37,7 +38,7 @@ def run_check(options: Options, form: str, output: Path | None, source: Path | N
     interrupt = _Interrupt()
     found = _from_file(options, source) if source else preflight.check_live(options, interrupt.watch)
     if interrupt.happened:
-        print("fabricdoctor: interrupted; this is what is known so far", file=sys.stderr)  # noqa: T201
+        print("fabricdoctor: interrupted; this is what is known so far", file=sys.stderr)
     status = emit(_render(found, form, output, verbose=verbose), output, found.conclusion.status)
     return INTERRUPTED if interrupt.happened else status
 
@@ -64,7 +65,7 @@ def _render(found: Report, form: str, output: Path | None, *, verbose: bool) -> 
 def run_snapshot(options: Options, output: Path | None, *, redact: bool) -> int:
     """Record this machine; print or write the recording."""
     interrupt = _Interrupt()
-    with Live(options.budget, options.root) as live:
+    with closing(Live(options.budget, options.root)) as live:
         interrupt.watch(live)
         taken = preflight.observe_live(live, options, None)
     if redact:

@@ -8,13 +8,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import click
+import typer
 
 from ..catalogue import CatalogueError
 from ..expect import ConfigError
 from ..finding import Severity
 from ..recording import RecordingError, write
 
+#: The base of typer's usage errors (ClickException); typer itself does not export it.
+UsageProblem: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 DONE, BAD, USAGE, CANNOT_TELL, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -25,12 +27,12 @@ def guarded(command: Callable[[], object]) -> int:
         sys.stdout.flush()
     except (ConfigError, CatalogueError, RecordingError) as error:
         return complain(str(error), USAGE)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         status = stop.exit_code
-    except click.ClickException as error:
-        error.show()
+    except UsageProblem as error:
+        error.show()  # type: ignore[attr-defined]
         return USAGE
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
         _forget_stdout()
@@ -43,7 +45,7 @@ def guarded(command: Callable[[], object]) -> int:
 
 def complain(message: str, status: int) -> int:
     with contextlib.suppress(OSError):
-        print(f"fabricdoctor: {message}", file=sys.stderr)  # noqa: T201
+        print(f"fabricdoctor: {message}", file=sys.stderr)
     return status
 
 
@@ -58,18 +60,18 @@ def severity(text: str) -> Severity:
     try:
         return Severity(text)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not critical, warning or info", param_hint="--fail-on") from None
+        raise typer.BadParameter(f"{text!r} is not critical, warning or info", param_hint="--fail-on") from None
 
 
 def choice(text: str, choices: tuple[str, ...], option: str) -> str:
     """Return `text` if it is one of the choices. Raises a usage error otherwise."""
     if text not in choices:
-        raise click.BadParameter(f"{text!r} is not one of {', '.join(choices)}", param_hint=option)
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(choices)}", param_hint=option)
     return text
 
 
 def emit(text: str, output: Path | None, status: int) -> int:
-    """Print, or write a file whole or not at all. A report that cannot be written is printed, so that it is not lost."""
+    """Print, or write a file whole or not at all. What cannot be written is printed, so that it is not lost."""
     if output is not None:
         try:
             write(output, text)

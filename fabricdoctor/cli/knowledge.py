@@ -28,7 +28,13 @@ def run_checks(form: str, extra: tuple[Path, ...]) -> int:
     found = _load(extra)
     if choice(form, ("text", "json"), "--format") == "json":
         rows = [
-            {"id": c.id, "area": c.area, "severity": c.severity.value, "summary": summary(c.doc), "explained_by": list(c.explained_by)}
+            {
+                "id": c.id,
+                "area": c.area,
+                "severity": c.severity.value,
+                "summary": summary(c.doc),
+                "explained_by": list(c.explained_by),
+            }
             for c in found.checks.values()
         ]
         sys.stdout.write(json.dumps(rows, indent=1) + "\n")
@@ -69,7 +75,9 @@ def run_config(path: Path | None, profile: str | None, *, show: bool) -> int:
     for name in expect.names():
         value = getattr(config.expect, name)
         if name in config.origin:
-            shown = sorted(value) if isinstance(value, frozenset) else list(value) if isinstance(value, tuple) else value
+            shown = (
+                sorted(value) if isinstance(value, frozenset) else list(value) if isinstance(value, tuple) else value
+            )
             sys.stdout.write(f"{name} = {json.dumps(shown)}\n    {config.origin[name]}\n")
         else:
             sys.stdout.write(f"{name}: not set ({expect.about(name)})\n")

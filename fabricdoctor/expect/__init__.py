@@ -3,4 +3,15 @@
 from .load import Config, ConfigError, load, profiles
 from .model import Asked, Expect, UnsetExpectation, about, names, wanted
 
-__all__ = ["Asked", "Config", "ConfigError", "Expect", "UnsetExpectation", "about", "load", "names", "profiles", "wanted"]
+__all__ = [
+    "Asked",
+    "Config",
+    "ConfigError",
+    "Expect",
+    "UnsetExpectation",
+    "about",
+    "load",
+    "names",
+    "profiles",
+    "wanted",
+]

@@ -90,13 +90,14 @@ def _toml(path: Path) -> dict[str, Any]:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ConfigError(f"{path}: not a regular file")
-        return tomllib.loads(path.read_bytes().decode())
+        document: dict[str, Any] = tomllib.loads(path.read_bytes().decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 text: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    return document
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -124,7 +125,9 @@ def _tables(at: _Place, document: Mapping[str, Any], hostname: str) -> list[tupl
     """Return [expect] and the groups that hold this node, in the order of the file, as (name, keys and values)."""
     expect = _table(at, "", "expect", document.get("expect", {}))
     groups = _table(at, "expect", "group", expect.get("group", {}))
-    found = [("expect", {key: value for key, value in expect.items() if key != "group"})]
+    found: list[tuple[str, Mapping[str, Any]]] = [
+        ("expect", {key: value for key, value in expect.items() if key != "group"})
+    ]
     for nodes, table in groups.items():
         if _holds(at, nodes, hostname):
             found.append((f'expect.group."{nodes}"', _table(at, "expect.group", nodes, table)))
@@ -143,7 +146,7 @@ def _holds(at: _Place, nodes: str, hostname: str) -> bool:
         members = NodeSet(nodes)
     except NodeSetParseError as error:
         raise at.error("expect.group", nodes, f"not a set of nodes: {error}") from error
-    return hostname in members or hostname.split(".")[0] in members
+    return hostname in members or hostname.split(".", maxsplit=1)[0] in members
 
 
 def _table(at: _Place, parent: str, key: str, value: Any) -> Mapping[str, Any]:

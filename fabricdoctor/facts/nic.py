@@ -96,8 +96,10 @@ class Device:
 def devices(host: Host, job_uid: int | None) -> tuple[Device, ...] | Unknown:
     """Return the RDMA devices of this network namespace; no RDMA subsystem is no devices."""
     names = names_in(host, _IB)
-    if isinstance(names, Unknown) or not names:
+    if isinstance(names, Unknown):
         return names
+    if not names:
+        return ()
     uverbs = _uverbs(host)
     listed = host.ask("verbs.devices")
     return tuple(_device(host, name, uverbs, listed, job_uid) for name in names)

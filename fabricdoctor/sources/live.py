@@ -60,7 +60,9 @@ class Live:
                 if question[0].split(".")[0] in _NOT_UNDER_ROOT:
                     found[question] = Unknown(name_of(*question), "not-applicable", "only files are read under a root")
             verbs, rest = [], [q for q in rest if q not in found]
-        found |= zip(rest, map(self._understand, rest, self._reader.answers(rest, FILE_DEADLINE_S, self.until)), strict=True)
+        found |= zip(
+            rest, map(self._understand, rest, self._reader.answers(rest, FILE_DEADLINE_S, self.until)), strict=True
+        )
         found |= {question: self._understand(question, self._by_worker(question)) for question in verbs}
         return [found[q] for q in questions]
 
@@ -104,12 +106,6 @@ class Live:
         self._reader.close()
         if self._worker is not None:
             self._worker.close()
-
-    def __enter__(self) -> Live:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 _WORKER = Path(__file__).parent.parent / "worker" / "verbs.py"

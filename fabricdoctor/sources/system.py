@@ -13,9 +13,7 @@ _NAMES = frozenset({"HOME", "CUDA_VISIBLE_DEVICES", "SLURM_NODELIST", "SLURMD_NO
 
 def environ(_: str) -> dict[str, str]:
     """Return the allowed variables of the environment."""
-    return {
-        name: value for name, value in sorted(os.environ.items()) if name in _NAMES or name.startswith(_PREFIXES)
-    }
+    return {name: value for name, value in sorted(os.environ.items()) if name in _NAMES or name.startswith(_PREFIXES)}
 
 
 def limits(_: str) -> dict[str, int | None]:

@@ -1,0 +1,5 @@
+"""`python -m fabricdoctor`."""
+
+from .cli import main
+
+main()

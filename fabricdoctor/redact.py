@@ -1,0 +1,133 @@
+"""Replace what identifies a site by stable pseudonyms: equal stays equal, different stays different."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .recording import Recording
+
+_HEX = r"[0-9a-fA-F]"
+#: Tried in this order at each place, once: what was replaced is not looked at again.
+_IDENTIFYING = re.compile(
+    rf"(?<![0-9a-fA-F:])(?P<groups>(?:{_HEX}{{4}}:){{3,7}}{_HEX}{{4}})(?![0-9a-fA-F:])"
+    rf"|(?<![0-9a-fA-F:])(?P<mac>(?:{_HEX}{{2}}:){{5}}{_HEX}{{2}})(?![0-9a-fA-F:])"
+    rf"|(?<![0-9a-fA-F:.])(?P<ipv6>(?={_HEX}*:[0-9a-fA-F:]*:)[0-9a-fA-F:]{{2,39}})(?![0-9a-fA-F:.])"
+    rf"|(?<![\d.])(?P<ipv4>(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\d.])"
+    rf"|(?<!{_HEX})(?P<guid>(?:0x)?{_HEX}{{16}})(?!{_HEX})"
+)
+#: Variables whose value is kept: they are settings. Of all others only that they are set is.
+_SETTINGS = re.compile(r"(NCCL|RCCL|UCX)_")
+
+
+def redacted(taken: Recording) -> Recording:
+    """Return the recording with host names, IP addresses, MACs, GUIDs and serial numbers replaced."""
+    secret = hashlib.sha256(
+        json.dumps([taken.answers, taken.take.boot_id], sort_keys=True, default=str).encode()
+    ).digest()
+
+    def digest(text: str, size: int) -> str:
+        return hashlib.blake2b(text.lower().encode(), key=secret, digest_size=size).hexdigest()
+
+    names = _host_names(taken)
+
+    def text(value: str) -> str:
+        value = _scrub(value, digest)
+        for name in names:
+            value = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", f"host-{digest(name, 4)}", value)
+        return value
+
+    def block(answers: Any) -> dict[str, Any]:
+        return {text(key): _walk(_environment(key, answer), text) for key, answer in answers.items()}
+
+    boot = f"boot-{digest(taken.take.boot_id, 8)}"
+    before = replace(taken.before_take, boot_id=boot) if taken.before_take else None
+    return replace(
+        taken,
+        answers=block(taken.answers),
+        before=block(taken.before),
+        take=replace(taken.take, boot_id=boot),
+        before_take=before,
+    )
+
+
+def _host_names(taken: Recording) -> list[str]:
+    answers = [taken.answers.get("read /proc/sys/kernel/hostname", {})]
+    full = [str(a["value"]) for a in answers if "value" in a]
+    return sorted(
+        {part for name in full for part in (name, name.split(".")[0]) if len(part) > 1}, key=len, reverse=True
+    )
+
+
+def _environment(key: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """Keep settings of communication libraries, and of everything else only that it is set."""
+    if key != "environ" or not isinstance(answer.get("value"), dict):
+        return answer
+    kept = {n: v if _SETTINGS.match(n) else re.sub(r"[^/.=,:\d]", "x", str(v)) for n, v in answer["value"].items()}
+    return {"value": kept}
+
+
+def _walk(value: Any, text: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list):
+        return [_walk(item, text) for item in value]
+    if isinstance(value, dict):
+        return {text(str(key)): _walk(item, text) for key, item in value.items()}
+    return value
+
+
+def _scrub(value: str, digest: Callable[[str, int], str]) -> str:
+    def replacement(found: re.Match[str]) -> str:
+        text = found.group()
+        if found.lastgroup == "groups":
+            return _groups(text, digest)
+        if found.lastgroup == "mac":
+            return ":".join(re.findall("..", "02" + digest(text, 5)))
+        if found.lastgroup == "ipv6":
+            return _ipv6(text, digest)
+        if found.lastgroup == "ipv4":
+            return _ipv4(text, digest)
+        return ("0x" if text.startswith("0x") else "") + digest(text.removeprefix("0x"), 8)
+
+    return _IDENTIFYING.sub(replacement, value)
+
+
+def _groups(text: str, digest: Callable[[str, int], str]) -> str:
+    """Replace a GID or GUID written in groups of four; a GID keeps its kind: link-local, IPv4-mapped or global."""
+    if set(text) <= {"0", ":"}:
+        return text
+    if text.count(":") == 7:  # noqa: PLR2004  a GID has eight groups
+        return ipaddress.IPv6Address(_ipv6(text, digest)).exploded
+    return ":".join(re.findall("....", digest(text.replace(":", ""), (text.count(":") + 1) * 2)))
+
+
+def _ipv6(text: str, digest: Callable[[str, int], str]) -> str:
+    try:
+        address = ipaddress.IPv6Address(text)
+    except ValueError:
+        return text
+    if address.ipv4_mapped:
+        return f"::ffff:{_ipv4(str(address.ipv4_mapped), digest)}"
+    if address.is_unspecified or address.is_loopback or address.is_multicast:
+        return text
+    prefix = 0xFE80 << 112 if address.is_link_local else 0x20010DB8 << 96
+    return str(ipaddress.IPv6Address(prefix | int(digest(address.exploded, 8), 16)))
+
+
+def _ipv4(text: str, digest: Callable[[str, int], str]) -> str:
+    """Replace host and network apart, so that two addresses of one /24 stay in one."""
+    try:
+        address = ipaddress.IPv4Address(text)
+    except ValueError:
+        return text
+    if address.is_unspecified or address.is_loopback or address.is_multicast or text.startswith("255."):
+        return text
+    network, host = text.rsplit(".", 1)
+    prefix = "169.254" if address.is_link_local else f"10.{int(digest(network, 1), 16)}"
+    return f"{prefix}.{int(digest(network + '.', 1), 16)}.{int(digest(network + '.' + host, 1), 16)}"

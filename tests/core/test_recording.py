@@ -1,0 +1,124 @@
+"""Recordings survive the disk, say what they cannot be read for, and hide what identifies a site."""
+
+import json
+
+import pytest
+
+from fabricdoctor import recording
+from fabricdoctor.host import Recorder, Replay
+from fabricdoctor.recording import Recording, RecordingError, Take
+from fabricdoctor.redact import redacted
+from fabricdoctor.unknown import Unknown
+
+ANSWERS = {
+    "read /a": {"value": "1"},
+    "read /b": {"unknown": "denied", "detail": "Permission denied"},
+    "list /c": {"value": ["x", "y"]},
+}
+TAKEN = Recording(
+    ANSWERS, Take(1.8e9, 100.0, "b"), {"read /a": {"value": "0"}}, Take(1.8e9 - 60, 40.0, "b"), origin="captured"
+)
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.json.gz"])
+def test_what_was_written_is_read_back(tmp_path, name):
+    recording.write(tmp_path / name, TAKEN.text())
+    assert recording.load(tmp_path / name) == TAKEN
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o640
+
+
+def test_one_answer_a_line_sorted():
+    lines = TAKEN.text().splitlines()
+    keys = [line.split('"')[1] for line in lines if line.startswith('"') and '{"' in line and "takes" not in line]
+    assert keys == ["read /a", "list /c", "read /a", "read /b"]
+
+
+def test_replay_answers_as_the_machine_did():
+    host = TAKEN.host()
+    assert host.ask("read", "/a") == "1"
+    assert host.ask("read", "/b") == Unknown("read /b", "denied")
+    assert host.ask("read", "/new") == Unknown("read /new", "not-recorded")
+    assert host.earlier("read", "/a") == "0"
+    assert host.seconds() == 60.0
+
+
+def test_recording_a_replay_gives_the_same_answers():
+    recorder = Recorder(Replay(ANSWERS))
+    recorder.ask_all([("read", "/a"), ("read", "/b"), ("list", "/c"), ("read", "/a")])
+    assert recorder.answers == ANSWERS
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "JSON expected"),
+        ("[]", 'no "format" number'),
+        ('{"format": 99, "tool": "7.1"}', "written by fabricdoctor 7.1; this version"),
+        ('{"format": 1}', "not a complete recording"),
+        ('{"format": 1, "takes": [], "before": {}, "answers": {}}', '"takes" is empty'),
+        ('{"format": 1, "takes": [], "before": {}, "answers": {"a": 1}}', "answers are not as they should be"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_named_with_the_reason(tmp_path, text, message):
+    file = tmp_path / "bad.json"
+    file.write_text(text)
+    with pytest.raises(RecordingError, match=message) as error:
+        recording.load(file)
+    assert str(file) in str(error.value)
+
+
+def test_a_directory_a_missing_file_and_a_pipe_are_named(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "fifo")
+    for name in (".", "gone", "fifo"):
+        with pytest.raises(RecordingError, match=r"(not a regular file|cannot be read)"):
+            recording.load(tmp_path / name)
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    file = tmp_path / "r.json"
+    file.write_text("old")
+
+    def full(_fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(recording.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        recording.write(file, TAKEN.text())
+    assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
+    assert file.read_text() == "old"
+
+
+SECRETS = {
+    "read /proc/sys/kernel/hostname": {"value": "gpu017.cluster.example"},
+    "addresses": {"value": {"rail0": ["192.0.2.7/24", "fe80::a288:c2ff:fe01:2/64"], "rail1": ["192.0.2.9/24"]}},
+    "gids mlx5_0/1": {
+        "value": {
+            "length": 4,
+            "entries": {"3": {"gid": "0000:0000:0000:0000:0000:ffff:c000:0207", "type": "RoCE v2", "ndev": "rail0"}},
+        }
+    },
+    "read /sys/class/net/rail0/address": {"value": "a0:88:c2:01:00:02"},
+    "verbs.device mlx5_0": {"value": {"node_guid": "a088:c203:0001:0002", "fw_ver": "28.39.1002"}},
+    "environ": {"value": {"NCCL_IB_HCA": "mlx5", "HOME": "/home/alice", "SLURM_JOB_USER": "alice"}},
+    "link /sys/class/infiniband/mlx5_0/device": {"value": "../../../0000:1a:00.0"},
+}
+
+
+def test_redaction_hides_what_identifies_and_keeps_what_is_equal():
+    hidden = redacted(Recording(SECRETS, Take(1.0, 1.0, "boot"))).answers
+    text = json.dumps(hidden)
+    for secret in ("gpu017", "cluster.example", "192.0.2", "c000:0207", "a0:88:c2", "a088:c203", "alice", "a288:c2ff"):
+        assert secret not in text
+    assert "0000:1a:00.0" in text
+    assert "28.39.1002" in text
+    import ipaddress
+
+    own = ipaddress.ip_interface(hidden["addresses"]["value"]["rail0"][0])
+    other = ipaddress.ip_interface(hidden["addresses"]["value"]["rail1"][0])
+    gid = ipaddress.IPv6Address(hidden["gids mlx5_0/1"]["value"]["entries"]["3"]["gid"])
+    assert gid.ipv4_mapped == own.ip
+    assert own.network == other.network
+    assert own.ip != other.ip
+    assert hidden["addresses"]["value"]["rail0"][1].startswith("fe80::")

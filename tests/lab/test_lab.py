@@ -1,0 +1,67 @@
+"""Each fault of the table is found on real (software) RDMA devices, by root and by an ordinary user, and vanishes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from table import ROWS, Row
+
+pytestmark = pytest.mark.lab
+LAB = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory):
+    """Boot the lab once and run the whole table in it; the folder with its answers."""
+    from boot import boot
+
+    shared = tmp_path_factory.mktemp("lab")
+    lines = ["|".join((r.name, r.inject, r.undo, r.environment, r.around, r.options)) for r in ROWS]
+    (shared / "rows").write_text("\n".join(lines) + "\n")
+    command = shlex.join([sys.executable, "-m", "fabricdoctor", "check"])
+    done = boot(LAB / "run_table.sh", shared, 900, env={"CHECK": command})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return shared
+
+
+def answer(results: Path, name: str) -> tuple[int, dict]:
+    text = (results / f"{name}.json").read_text()
+    assert text, (results / f"{name}.err").read_text()
+    return int((results / f"{name}.status").read_text()), json.loads(text)
+
+
+def faults(report: dict) -> set[tuple[str, str, str]]:
+    return {
+        (f["check"], f["subject"], f["severity"])
+        for f in report["findings"]
+        if f["verdict"] == "fault" and not f["folded_under"]
+    }
+
+
+@pytest.mark.parametrize("who", ["root", "user"])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_fault(results, row: Row, who: str):
+    expected = row.expected(who)
+    status, report = answer(results, f"{row.name}.{who}")
+    assert faults(report) == expected.faults
+    folded = {f["check"] for f in report["findings"] if f["folded_under"]}
+    assert folded == expected.folded
+    assert expected.unknown <= {f["check"] for f in report["findings"] if f["verdict"] == "unknown"}
+    assert not [f for f in report["findings"] if f["verdict"] == "broken"]
+    assert status == expected.status
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.inject], ids=lambda row: row.name)
+def test_it_vanishes_when_undone(results, row: Row):
+    status, report = answer(results, f"{row.name}.undone")
+    assert (status, faults(report)) == (0, set())
+
+
+def test_a_kernel_that_hangs_costs_no_more_than_the_budget(results):
+    for who in ("root", "user"):
+        assert float((results / f"kernel-hangs.{who}.seconds").read_text()) < 12 + 1 + 5  # start-up under emulation
+        assert answer(results, f"kernel-hangs.{who}")[1]["left_out"]
