@@ -6,7 +6,7 @@ from .limits import Limits
 from .nccl import NcclSettings
 from .netdev import Netdev
 from .nic import Device, Port, Share
-from .node import Inventory, MissingDevice, Node, RailPort, observe
+from .node import Inventory, MissingDevice, Node, RailLink, RailPort, observe
 from .qos import Link, Pause, join
 from .rails import Rails
 
@@ -23,6 +23,7 @@ __all__ = [
     "Node",
     "Pause",
     "Port",
+    "RailLink",
     "RailPort",
     "Rails",
     "Share",

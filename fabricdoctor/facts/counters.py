@@ -36,6 +36,9 @@ class Counter:
 
 #: InfiniBand's port counters of 32 bits stop at their limit (IBA, PortCounters); 64-bit ones never get there.
 PMA_LIMIT = 0xFFFFFFFF
+#: -1 in 64 bits: what a driver prints for a counter it could not read
+_ALL_ONES = 0xFFFFFFFFFFFFFFFF
+_CENTURY_S = 3.2e9
 
 
 def counter(
@@ -59,6 +62,21 @@ def count(text: Any) -> int:
     if isinstance(text, bool) or not isinstance(text, (int, str)):
         raise TypeError("not a counter")
     value = int(text)
-    if value < 0:
-        raise ValueError("a counter below zero")
+    if not 0 <= value < _ALL_ONES:
+        raise ValueError("not a counter of 64 bits")
+    return value
+
+
+def first_sample_age(host: Host) -> float | Unknown:
+    """Return how many seconds after boot the earlier sample was taken."""
+    seconds = host.seconds()
+    if isinstance(seconds, Unknown):
+        return seconds
+    return then(host.ask("read", "/proc/uptime"), lambda text: uptime(text) - seconds, "read /proc/uptime")
+
+
+def uptime(text: str) -> float:
+    value = float(text.split()[0])
+    if not 0 <= value < _CENTURY_S:
+        raise ValueError("no time since boot")
     return value

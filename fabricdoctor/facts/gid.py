@@ -10,6 +10,10 @@ from ..host import Host
 from ..unknown import Unknown, known_or, then
 
 
+#: as the kernel names them (drivers/infiniband/core/cache.c, gid_type_str) and had named them before RoCE v2
+_TYPES = ("IB", "IB/RoCE v1", "RoCE v1", "RoCE v2")
+
+
 @dataclass(frozen=True, slots=True)
 class Gid:
     """One entry. `type` is "IB", "RoCE v1" or "RoCE v2"; `netdev` the interface it belongs to."""
@@ -60,9 +64,11 @@ def _gid(index: int, entry: dict[str, Any]) -> Gid:
             return Unknown(f"gid_attrs {field} {index}", "missing")
         if not isinstance(value, str):
             raise TypeError(f"{field} is not a text")
+        if not value or (field == "type" and value not in _TYPES):
+            raise ValueError(f"no such {field}")
         return "RoCE v1" if value == "IB/RoCE v1" else value
 
-    return Gid(index, ipaddress.IPv6Address(entry["gid"]), text("type"), text("ndev"))
+    return Gid(index, ipaddress.IPv6Address(str(entry["gid"])), text("type"), text("ndev"))
 
 
 def nccl_choice(
@@ -74,7 +80,10 @@ def nccl_choice(
     family wins at once, whatever its version; otherwise a valid address of the wanted family and version replaces a
     current one that is of another version or not valid.
     """
-    network = ipaddress.ip_network(prefix, strict=False) if prefix else None
+    try:
+        network = ipaddress.ip_network(prefix, strict=False) if prefix else None
+    except ValueError as error:
+        return Unknown("NCCL_IB_ADDR_RANGE", "unparsable", str(error))
     table = {gid.index: gid for gid in gids}
     chosen = 0
     for index in range(1, max(table, default=0) + 1):

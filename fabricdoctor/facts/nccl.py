@@ -26,6 +26,10 @@ class NcclSettings:
     def get(self, name: str) -> Setting | None:
         return self.settings.get(name)
 
+    def text(self, name: str, default: str) -> str:
+        setting = self.settings.get(name)
+        return default if setting is None else setting.value
+
     def number(self, name: str, default: int) -> int | Unknown:
         """Return a setting as NCCL reads it: with strtoll, so an empty text is 0 (NCCL_IB_GID_INDEX="")."""
         setting = self.settings.get(name)
@@ -52,7 +56,9 @@ def nccl_settings(host: Host) -> NcclSettings | Unknown:
 def _effective(host: Host, environment: Mapping[str, str]) -> NcclSettings | Unknown:
     if not isinstance(environment, dict):
         raise TypeError("not an environment")
-    found = {name: Setting(str(value), "environment") for name, value in environment.items() if name.startswith("NCCL")}
+    if not all(isinstance(value, str) for value in environment.values()):
+        raise TypeError("a variable that is no text")
+    found = {name: Setting(value, "environment") for name, value in environment.items() if name.startswith("NCCL")}
     own = environment.get("NCCL_CONF_FILE") or (f"{environment['HOME']}/.nccl.conf" if "HOME" in environment else "")
     for path in filter(None, (own, "/etc/nccl.conf")):
         text = host.ask("read", path)

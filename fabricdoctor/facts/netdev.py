@@ -15,6 +15,8 @@ from .pci import names_in
 _NET = "/sys/class/net"
 #: iboe_get_mtu() in the kernel's include/rdma/ib_addr.h: what remains after the RoCE headers, rounded down
 _ROCE_HEADERS = 96
+#: ten times the fastest interface there is: beyond it a speed is a misread number
+_FASTEST_MBPS = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def _speed(text: Any, modes: Any, base: str) -> float | Unknown:
 
     def parse(value: Any) -> float:
         megabits = int(value)
-        if megabits <= 0 or megabits in (0xFFFF, 0xFFFFFFFF):
+        if not 0 < megabits <= _FASTEST_MBPS or megabits in (0xFFFF, 0xFFFFFFFF):
             raise ValueError("speed unknown")
         return megabits / 1000
 
@@ -93,7 +95,10 @@ def _fastest(modes: dict[str, Any]) -> float:
     speeds = [int(found.group(1)) for name in modes["supported"] if (found := re.match(r"(\d+)base", name))]
     if not speeds:
         raise ValueError("no link mode named")
-    return max(speeds) / 1000
+    fastest = max(speeds)
+    if fastest > _FASTEST_MBPS:
+        raise ValueError("no such speed")
+    return fastest / 1000
 
 
 def _addresses(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..host import Host
 from ..unknown import Unknown, known_or, then
-from .counters import PMA_LIMIT, Counter, count, counter
+from .counters import PMA_LIMIT, Counter, count, counter, first_sample_age
 from .gid import Gid, gid_table
 from .netdev import Netdev, netdev
 from .pci import names_in
@@ -17,6 +17,7 @@ from .vendors import rdma_names
 
 _IB = "/sys/class/infiniband"
 _STATES = {1: "DOWN", 2: "INIT", 3: "ARMED", 4: "ACTIVE", 5: "ACTIVE_DEFER"}
+_FASTEST_GBPS = 16_000
 _PHYS = {1: "Sleep", 2: "Polling", 3: "Disabled", 4: "PortConfigurationTraining", 5: "LinkUp", 6: "LinkErrorRecovery"}
 
 
@@ -39,7 +40,11 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One port. `rate_gbps` is the link's; `role` is "fabric" for a port that is judged, else why it is not."""
+    """One port. `rate_gbps` is the link's; `role` is "fabric" for a port that is judged, else why it is not.
+
+    `first_sample_age` is when, in seconds after boot, its counters were first read; `siblings_rate_gbps` the usual
+    rate of the other rails that are up, None when there is none.
+    """
 
     device: str
     number: int
@@ -55,12 +60,44 @@ class Port:
     link_downed: Counter | Unknown
     ever_up: bool | Unknown
     board: str
+    first_sample_age: float | Unknown
     role: str = ""
     siblings_up: bool | Unknown = field(default_factory=lambda: Unknown("siblings", "missing"))
+    siblings_rate_gbps: float | None | Unknown = None
 
     @property
     def active(self) -> bool | Unknown:
         return then(self.state, lambda state: state == "ACTIVE")
+
+    @property
+    def usable_gids(self) -> tuple[Gid, ...] | Unknown:
+        """Return the routable RoCE v2 GIDs; Unknown when none is known to be one and some may be."""
+        if isinstance(self.gids, Unknown):
+            return self.gids
+        usable = [(gid, gid.usable) for gid in self.gids]
+        found = tuple(gid for gid, is_usable in usable if not isinstance(is_usable, Unknown) and is_usable)
+        return found or next((u for gid, u in usable if isinstance(u, Unknown) and gid.routable), ())
+
+    @property
+    def in_use(self) -> bool | Unknown:
+        """Return whether anything shows that this port is meant to be up: a link it had, an address, its siblings."""
+        addresses = then(self.netdev, lambda n: n.routable_addresses) if isinstance(self.netdev, Netdev) else ()
+        signs = [self.siblings_up, self.ever_up, then(addresses, bool)]
+        if any(known_or(sign, default=False) for sign in signs):
+            return True
+        return next((sign for sign in signs if isinstance(sign, Unknown)), False)
+
+    @property
+    def link_drops(self) -> int | Unknown:
+        """Return how often the link went down between two samples, by whichever counter there is."""
+        changes = then(self.carrier_changes, lambda c: then(c.delta, lambda delta: delta // 2))
+        downed = then(self.link_downed, lambda c: c.delta)
+        told = [n for n in (changes, downed) if not isinstance(n, Unknown)]
+        return max(told) if told else changes if isinstance(self.netdev, Netdev) else downed
+
+    @property
+    def carrier_changes(self) -> Counter | Unknown:
+        return self.netdev.carrier_changes if isinstance(self.netdev, Netdev) else self.netdev
 
     @property
     def is_ethernet(self) -> bool | Unknown:
@@ -101,12 +138,23 @@ def devices(host: Host, job_uid: int | None) -> tuple[Device, ...] | Unknown:
     if not names:
         return ()
     uverbs = _uverbs(host)
-    listed = host.ask("verbs.devices")
+    listed = then(host.ask("verbs.devices"), _listed, "verbs.devices")
     return tuple(_device(host, name, uverbs, listed, job_uid) for name in names)
 
 
+def _listed(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return what libibverbs lists, when it is a list of names."""
+    found = answer["devices"]
+    if not isinstance(found, list) or not all(isinstance(n, str) and re.fullmatch(r"[\w.:-]+", n) for n in found):
+        raise TypeError("not a list of devices")
+    return answer
+
+
 def _uverbs(host: Host) -> dict[str, str | None] | Unknown:
-    """Return, for each RDMA device, the device node libibverbs opens; None when the node does not exist."""
+    """Return, for each RDMA device, the device node libibverbs opens; None when the node does not exist.
+
+    Without ib_uverbs there is no class of such devices, and the result is empty.
+    """
     base = "/sys/class/infiniband_verbs"
     entries = names_in(host, base)
     if isinstance(entries, Unknown):
@@ -116,11 +164,13 @@ def _uverbs(host: Host) -> dict[str, str | None] | Unknown:
         return nodes
     numbered = [e for e in entries if e.startswith("uverbs")]
     owners = host.ask_all([("read", f"{base}/{entry}/ibdev") for entry in numbered])
-    return {
+    table = {
         str(owner): f"/dev/infiniband/{entry}" if entry in nodes else None
         for entry, owner in zip(numbered, owners, strict=True)
         if not isinstance(owner, Unknown)
     }
+    unread = next((owner for owner in owners if isinstance(owner, Unknown)), None)
+    return unread if unread is not None and not table else table
 
 
 def _device(
@@ -150,7 +200,7 @@ def _device(
         path=known_or(path, ()),
         is_vf=not isinstance(physfn, Unknown),
         is_software=software,
-        uverbs=then(uverbs, lambda table: table[name], "list /sys/class/infiniband_verbs"),
+        uverbs=then(uverbs, lambda table: table[name] if table else None, "list /sys/class/infiniband_verbs"),
         provider=then(listed, lambda v: name in v["devices"], "verbs.devices"),
         provider_warning=str(warning),
         usable=Unknown(f"verbs.usable {name}", "unsupported", "libibverbs does not list the device")
@@ -218,6 +268,7 @@ def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: An
         link_downed=counter(host, "read", f"{base}/counters/link_downed", limit=PMA_LIMIT),
         ever_up=_ever_up(host, base, interface),
         board=board,
+        first_sample_age=first_sample_age(host),
     )
 
 
@@ -248,7 +299,7 @@ def _rate(text: Any, verbs: Any, interface: Netdev | Unknown | None, base: str) 
 
 
 def _positive(value: Any) -> float:
-    if isinstance(value, bool) or float(value) <= 0:
+    if isinstance(value, bool) or not 0 < float(value) <= _FASTEST_GBPS:
         raise ValueError("not a rate")
     return float(value)
 

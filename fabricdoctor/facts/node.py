@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from ..host import Host
 from ..unknown import Unknown, known_or, then
+from .counters import uptime
+from .gid import nccl_choice
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
 from .netdev import Netdev, netdev
@@ -13,6 +15,7 @@ from .nic import Device, Port, devices
 from .pci import PciFunction, pci_functions
 from .qos import Link, link
 from .rails import FABRIC, Rails, assign_roles
+from .vendors import rdma_module
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,11 @@ class MissingDevice:
     driver: str | None | Unknown
     netdevs: tuple[str, ...] | Unknown
     siblings: int
+
+    @property
+    def rdma_module(self) -> str:
+        """Return the kernel module that makes an RDMA device of this adapter, "" when it is not known."""
+        return rdma_module(known_or(self.driver, "") or "")
 
     def __str__(self) -> str:
         return self.address
@@ -35,8 +43,34 @@ class RailPort:
     port: Port
     nccl: NcclSettings | Unknown
 
+    @property
+    def gid_index(self) -> int | Unknown:
+        """Return the GID index NCCL would use: the one that is set, else its own choice (NCCL 2.21 and later)."""
+        if isinstance(self.nccl, Unknown):
+            return self.nccl
+        if isinstance(self.port.gids, Unknown):
+            return self.port.gids
+        pinned, version = (self.nccl.number(*n) for n in (("NCCL_IB_GID_INDEX", -1), ("NCCL_IB_ROCE_VERSION_NUM", 2)))
+        if isinstance(pinned, Unknown) or pinned >= 0:
+            return pinned
+        if isinstance(version, Unknown):
+            return version
+        family = self.nccl.text("NCCL_IB_ADDR_FAMILY", "AF_INET")
+        return nccl_choice(self.port.gids, family, f"RoCE v{version}", self.nccl.text("NCCL_IB_ADDR_RANGE", ""))
+
     def __str__(self) -> str:
         return str(self.port)
+
+
+@dataclass(frozen=True, slots=True)
+class RailLink:
+    """A physical interface of a RoCE rail together with the NCCL settings in force."""
+
+    link: Link
+    nccl: NcclSettings | Unknown
+
+    def __str__(self) -> str:
+        return str(self.link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +137,10 @@ class Node:
         return then(self.roce_ports, lambda ports: tuple(RailPort(port, self.nccl) for port in ports))
 
     @property
+    def nccl_links(self) -> tuple[RailLink, ...] | Unknown:
+        return then(self.links, lambda links: tuple(RailLink(link, self.nccl) for link in links))
+
+    @property
     def inventory(self) -> tuple[Inventory, ...]:
         return (Inventory(then(self.fabric_devices, lambda found: tuple(d.name for d in found))),)
 
@@ -115,7 +153,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
     some_rdma = not isinstance(found, Unknown) and bool(found)
     node = Node(
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),
-        uptime=then(host.ask("read", "/proc/uptime"), lambda text: float(text.split()[0]), "read /proc/uptime"),
+        uptime=then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime"),
         all_devices=found,
         gpus=gpus,
         missing_devices=_missing(pci, found),
@@ -129,7 +167,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
 def _job_uid(host: Host) -> int | None:
     """Return the user whose job this is, when we are root and can try as that user."""
     environment, euid = host.ask("environ"), host.ask("euid")
-    if isinstance(environment, Unknown) or euid != 0:
+    if isinstance(environment, Unknown) or isinstance(euid, Unknown) or euid != 0:
         return None
     return known_or(then(environment, lambda env: int(env["SLURM_JOB_UID"])), None)
 
@@ -161,11 +199,16 @@ def _missing(
         return found
     rails = {known_or(d.pci, "") for d in found if any(p.role == FABRIC for p in known_or(d.ports, ()))}
     models = [f.model for f in pci if f.address in rails]
+    offered = {known_or(d.pci, "") for d in found}
     return tuple(
         MissingDevice(f.address, f.driver, f.netdevs, models.count(f.model))
         for f in pci
-        if f.model in models and not f.is_vf and f.rdma == () and not _elsewhere(f)
+        if f.model in models and not f.is_vf and _offers_none(f, offered) and not _elsewhere(f)
     )
+
+
+def _offers_none(function: PciFunction, offered: set[str]) -> bool:
+    return function.address not in offered and known_or(function.rdma, ("?",)) == ()
 
 
 def _elsewhere(function: PciFunction) -> bool:

@@ -36,7 +36,7 @@ def pci_functions(host: Host) -> tuple[PciFunction, ...] | Unknown:
     names = host.ask("list", _DEVICES)
     if isinstance(names, Unknown):
         return () if names.why == "missing" else names
-    kinds = then(names, lambda n: _kinds(host, [str(x) for x in n]), f"list {_DEVICES}")
+    kinds = then(names, lambda n: _kinds(host, _texts(n)), f"list {_DEVICES}")
     if isinstance(kinds, Unknown):
         return kinds
     return tuple(_function(host, name, kind) for name, kind in kinds.items())
@@ -92,7 +92,7 @@ def names_in(host: Host, path: str) -> tuple[str, ...] | Unknown:
 
 
 def _texts(names: Any) -> list[str]:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) and name and "/" not in name for name in names):
         raise TypeError("not a list of names")
     return names
 

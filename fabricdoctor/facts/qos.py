@@ -57,6 +57,12 @@ class Link:
         return then(self.priority_by_dscp, lambda table: table.get(dscp, 0))
 
     @property
+    def paused_by_802_3x(self) -> bool:
+        """Return whether 802.3x pause is known to have stopped this link, or its peer, between two samples."""
+        shares = [s for p in known_or(self.pauses, ()) if not p.cause.startswith("PFC") for s in (p.received, p.sent)]
+        return any(known_or(share, 0.0) > 0 for share in shares)
+
+    @property
     def globally_paused(self) -> bool | Unknown:
         for side in (self.pause_receive, self.pause_send):
             if isinstance(side, Unknown):
@@ -132,7 +138,11 @@ def _trust(dcb: dict[str, Any]) -> Trust | Unknown:
 def _by_dscp(app: Any) -> dict[int, int]:
     if not isinstance(app, list):
         raise TypeError("not a table")
-    return {int(dscp): int(priority) for selector, priority, dscp in app if selector == _DSCP}
+    for entry in app:
+        selector, priority, protocol = entry
+        if not (0 < selector <= _PCP and 0 <= priority < 8 and 0 <= protocol <= 0xFFFF):  # noqa: PLR2004
+            raise ValueError("no such classification entry")
+    return {dscp: priority for selector, priority, dscp in app if selector == _DSCP}
 
 
 def _pauses(
@@ -163,7 +173,14 @@ def _pauses(
 
 def _share(host: Host, name: str, statistic: str) -> float | Unknown:
     microseconds = counter(host, "ethtool.stats", name, statistic)
-    return then(microseconds, lambda c: then(c.per_second, lambda rate: rate / 1e6), statistic)
+    return then(microseconds, lambda c: then(c.per_second, lambda rate: _at_most_all(rate / 1e6)), statistic)
+
+
+def _at_most_all(share: float) -> float:
+    """Return a share of time, cut at 1 where the two clocks differ a little. Raises ValueError for nonsense."""
+    if share > 1.5:  # noqa: PLR2004
+        raise ValueError("paused for longer than the time that passed")
+    return min(share, 1.0)
 
 
 def _total(host: Host, name: str, statistic: str) -> int | Unknown:

@@ -36,6 +36,11 @@ class Rails:
             return usual, tuple(port for port, v in told if v != usual)
         return next((v for _, v in values if isinstance(v, Unknown)), None)
 
+    @property
+    def up(self) -> Rails:
+        """Return those that are not known to be down."""
+        return Rails(tuple(p for p in self.ports if known_or(p.active, default=True)))
+
     def __str__(self) -> str:
         return "rails"
 
@@ -61,7 +66,13 @@ def _with_role(port: Port, role: str, chosen: list[Port], gpus: int) -> Port:
     up = sum(1 for p in others if known_or(p.active, default=False))
     # a port that no GPU lacks is not missed: 8 of 9 up on a node with 8 GPUs
     missed = up > len(others) / 2 and (not gpus or up < gpus)
-    return replace(port, role=role, siblings_up=missed)
+    return replace(port, role=role, siblings_up=missed, siblings_rate_gbps=_usual_rate(others))
+
+
+def _usual_rate(ports: list[Port]) -> float | None | Unknown:
+    rates = [p.rate_gbps for p in ports if known_or(p.active, default=False)]
+    tally = Tally(rate for rate in rates if not isinstance(rate, Unknown))
+    return max(tally, key=lambda rate: (tally[rate], rate)) if tally else next(iter(rates), None)
 
 
 def _named(ports: list[tuple[Device, Port]], rails: tuple[str, ...]) -> dict[str, str]:

@@ -44,6 +44,12 @@ def eth_names(driver: str) -> EthNames | None:
     return _ETH().get(driver)
 
 
+def rdma_module(driver: str) -> str:
+    """Return the kernel module that adds RDMA to a network driver, "" for a driver that is not known."""
+    modules = {"mlx5_core": "mlx5_ib", "mlx4_core": "mlx4_ib", "bnxt_en": "bnxt_re", "ice": "irdma"}
+    return (modules | {"i40e": "irdma", "ionic": "ionic_rdma"}).get(driver, "")
+
+
 def _RDMA() -> dict[str, RdmaNames]:  # noqa: N802
     from . import bnxt, efa, intel, ionic, mlx5, rxe  # noqa: PLC0415  each driver is one file; tables load when asked
 

@@ -1,0 +1,32 @@
+from fabricdoctor.check import Expect, Fault, Netdev, Port, Severity, check, known, known_or
+
+
+@check(over=lambda node: node.fabric_ports, severity=Severity.CRITICAL)
+def port_not_active(port: Port, expect: Expect) -> Fault | None:
+    """
+    ## What it looks at
+    The state of each fabric port, with the physical state and the reason the adapter gives. A port that never had
+    a link, has no address, is in no list of rails and whose siblings are down too was never put to use: no fault.
+
+    ## Why it matters
+    NCCL uses only active ports. A rail that is down takes its GPU's traffic to another rail, or off RDMA
+    altogether.
+
+    ## How to fix
+    Administratively down: set the interface up. Polling or no signal: cable, transceiver, then the switch port.
+    Training that never ends: FEC or speed differ between the two ends.
+    InfiniBand in INIT or ARMED: the link is up, but no subnet manager configured it.
+    """
+    if known(port.active) or (expect.rails is None and not known(port.in_use)):
+        return None
+    state, phys = known(port.state), known_or(port.phys_state, "unknown")
+    interface = port.netdev.name if isinstance(port.netdev, Netdev) else ""
+    reason, up = "", True
+    if isinstance(port.netdev, Netdev):
+        reason, up = known_or(port.netdev.why_down, ""), known_or(port.netdev.admin_up, default=True)
+    fix = f"ethtool {interface}; ethtool -m {interface}" if interface else f"mlxlink -d {port.device} -m"
+    if not up:
+        fix, reason = f"ip link set dev {interface} up", "administratively down"
+    elif state in ("INIT", "ARMED") and not known_or(port.is_ethernet, default=False):
+        fix, reason = "sminfo; systemctl status opensm", "no subnet manager configured it"
+    return Fault(f"{state} (physical state {phys})" + (f": {reason}" if reason else ""), "ACTIVE", fix)
