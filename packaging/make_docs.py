@@ -1,4 +1,4 @@
-"""Write the parts of the documentation that follow from the code: what stands between <!-- X:begin --> and <!-- X:end -->."""
+"""Write the parts of the documentation that follow from the code, between <!-- X:begin --> and <!-- X:end -->."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def renewed(document: Path) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="packaging/make-docs", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 when something is out of date")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; exit status 1 when something is out of date"
+    )
     given = parser.parse_args()
     stale = []
     for document in (ROOT / name for name in FILES if (ROOT / name).exists()):

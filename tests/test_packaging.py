@@ -40,7 +40,9 @@ def tracked() -> list[str]:
 def scripts() -> list[Path]:
     """Return every shell script: by its first line, since most have no suffix."""
     files = [*PACKAGING.rglob("*"), *(ROOT / ".ci").glob("*"), *(ROOT / "tests").rglob("*.sh")]
-    return sorted(f for f in files if f.is_file() and re.match(rb"#!.*\b(ba)?sh\b|# shellcheck shell=", f.read_bytes()[:80]))
+    return sorted(
+        f for f in files if f.is_file() and re.match(rb"#!.*\b(ba)?sh\b|# shellcheck shell=", f.read_bytes()[:80])
+    )
 
 
 @pytest.mark.parametrize("script", scripts(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -62,7 +64,9 @@ def test_usage(name: str) -> None:
 
 
 def test_benchmark_that_does_not_exist() -> None:
-    wrong = subprocess.run([sys.executable, PACKAGING / "benchmarks", "nothing"], capture_output=True, text=True, check=False)
+    wrong = subprocess.run(
+        [sys.executable, PACKAGING / "benchmarks", "nothing"], capture_output=True, text=True, check=False
+    )
     assert wrong.returncode == 2
     assert "check" in wrong.stderr
 
@@ -106,7 +110,9 @@ def test_build_is_the_checkout(tmp_path: Path) -> None:
         assert here <= {name.partition("/")[2] for name in archive.getnames()}
     with zipfile.ZipFile(wheel) as archive:
         assert {f"fabricdoctor/{name}" for name in here} <= set(archive.namelist())
-    assert checks_of(installed(wheel, tmp_path), tmp_path) == checks_of(Path(sys.executable).with_name("fabricdoctor"), ROOT)
+    assert checks_of(installed(wheel, tmp_path), tmp_path) == checks_of(
+        Path(sys.executable).with_name("fabricdoctor"), ROOT
+    )
 
 
 def installed(wheel: Path, folder: Path) -> Path:

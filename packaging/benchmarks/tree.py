@@ -11,25 +11,31 @@ NICS = 10
 GIDS = 64
 NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 
-COUNTERS = (
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+COUNTERS = _words(
     "excessive_buffer_overrun_errors link_downed link_error_recovery local_link_integrity_errors multicast_rcv_packets "
     "multicast_xmit_packets port_rcv_constraint_errors port_rcv_data port_rcv_errors port_rcv_packets "
     "port_rcv_remote_physical_errors port_rcv_switch_relay_errors port_xmit_constraint_errors port_xmit_data "
     "port_xmit_discards port_xmit_packets port_xmit_wait symbol_error unicast_rcv_packets unicast_xmit_packets"
-).split()
-HW_COUNTERS = (
+)
+HW_COUNTERS = _words(
     "duplicate_request implied_nak_seq_err lifespan local_ack_timeout_err np_cnp_sent np_ecn_marked_roce_packets "
     "out_of_buffer out_of_sequence packet_seq_err req_cqe_error req_cqe_flush_error req_remote_access_errors "
     "req_remote_invalid_request resp_cqe_error resp_cqe_flush_error resp_local_length_error resp_remote_access_errors "
     "rnr_nak_retry_err roce_adp_retrans roce_adp_retrans_to roce_slow_restart roce_slow_restart_cnps "
     "roce_slow_restart_trans rp_cnp_handled rp_cnp_ignored rx_atomic_requests rx_icrc_encapsulated rx_read_requests "
     "rx_write_requests"
-).split()
-STATISTICS = (
+)
+STATISTICS = _words(
     "collisions multicast rx_bytes rx_compressed rx_crc_errors rx_dropped rx_errors rx_fifo_errors rx_frame_errors "
     "rx_length_errors rx_missed_errors rx_nohandler rx_over_errors rx_packets tx_aborted_errors tx_bytes "
-    "tx_carrier_errors tx_compressed tx_dropped tx_errors tx_fifo_errors tx_heartbeat_errors tx_packets tx_window_errors"
-).split()
+    "tx_carrier_errors tx_compressed tx_dropped tx_errors tx_fifo_errors tx_heartbeat_errors tx_packets "
+    "tx_window_errors"
+)
 
 
 def make(root: Path) -> int:
@@ -141,7 +147,10 @@ def _port(port: Path, index: int, netdev: str, rate: str) -> None:
     _write(port / "counters", dict.fromkeys(COUNTERS, 0))
     _write(port / "hw_counters", dict.fromkeys(HW_COUNTERS, 0))
     _write(port / "pkeys", {"0": "0xffff"})
-    link_local, address = f"fe80:0000:0000:0000:0000:00ff:fe00:00{index:02x}", f"0000:0000:0000:0000:0000:ffff:c0a8:{index:02x}01"
+    link_local, address = (
+        f"fe80:0000:0000:0000:0000:00ff:fe00:00{index:02x}",
+        f"0000:0000:0000:0000:0000:ffff:c0a8:{index:02x}01",
+    )
     gids = dict(enumerate((link_local, link_local, address, address)))
     _write(port / "gids", {str(slot): gids.get(slot, NO_GID) for slot in range(GIDS)})
     kinds = {str(slot): "RoCE v2" if slot % 2 else "IB/RoCE v1" for slot in range(GIDS)}
