@@ -1,4 +1,4 @@
-from fabricdoctor.check import Expect, Fault, MissingDevice, Severity, check, join, known, known_or
+from fabricdoctor.check import Expect, Fault, MissingDevice, Severity, check, known, known_or
 
 
 @check(over=lambda node: node.missing_devices, severity=Severity.CRITICAL)

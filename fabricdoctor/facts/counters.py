@@ -41,9 +41,7 @@ _ALL_ONES = 0xFFFFFFFFFFFFFFFF
 _CENTURY_S = 3.2e9
 
 
-def counter(
-    host: Host, kind: str, key: str, member: str = "", limit: int | None = None
-) -> Counter | Unknown:
+def counter(host: Host, kind: str, key: str, member: str = "", limit: int | None = None) -> Counter | Unknown:
     """Return a counter of one question, or of one `member` of a question whose answer is a map."""
     pick: Callable[[Any], Any] = (lambda answer: answer[member]) if member else (lambda answer: answer)
     name = name_of(kind, key) + (f" {member}" if member else "")
@@ -76,7 +74,7 @@ def first_sample_age(host: Host) -> float | Unknown:
 
 
 def uptime(text: str) -> float:
-    value = float(text.split()[0])
+    value = float(text.split(maxsplit=1)[0])
     if not 0 <= value < _CENTURY_S:
         raise ValueError("no time since boot")
     return value

@@ -9,7 +9,6 @@ from typing import Any
 from ..host import Host
 from ..unknown import Unknown, known_or, then
 
-
 #: as the kernel names them (drivers/infiniband/core/cache.c, gid_type_str) and had named them before RoCE v2
 _TYPES = ("IB", "IB/RoCE v1", "RoCE v1", "RoCE v2")
 
@@ -52,9 +51,7 @@ def gid_table(host: Host, device: str, number: int) -> tuple[Gid, ...] | Unknown
 
 
 def _entries(table: dict[str, Any]) -> list[Gid]:
-    return sorted(
-        (_gid(int(index), entry) for index, entry in table["entries"].items()), key=lambda gid: gid.index
-    )
+    return sorted((_gid(int(index), entry) for index, entry in table["entries"].items()), key=lambda gid: gid.index)
 
 
 def _gid(index: int, entry: dict[str, Any]) -> Gid:

@@ -39,7 +39,7 @@ class Netdev:
     @property
     def roce_mtu(self) -> int | Unknown:
         """Return the largest RoCE MTU that fits this interface's MTU."""
-        return then(self.mtu, lambda mtu: max((m for m in (256, 512, 1024, 2048, 4096) if m + _ROCE_HEADERS <= mtu)))
+        return then(self.mtu, lambda mtu: max(m for m in (256, 512, 1024, 2048, 4096) if m + _ROCE_HEADERS <= mtu))
 
     @property
     def routable_addresses(self) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...] | Unknown:
@@ -101,9 +101,7 @@ def _fastest(modes: dict[str, Any]) -> float:
     return fastest / 1000
 
 
-def _addresses(
-    table: dict[str, list[str]], name: str
-) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...]:
+def _addresses(table: dict[str, list[str]], name: str) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...]:
     if not isinstance(table, dict) or not table:
         raise TypeError("not a table of addresses")
     return tuple(ipaddress.ip_interface(text) for text in table.get(name, []))

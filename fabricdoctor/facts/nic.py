@@ -173,9 +173,7 @@ def _uverbs(host: Host) -> dict[str, str | None] | Unknown:
     return unread if unread is not None and not table else table
 
 
-def _device(
-    host: Host, name: str, uverbs: dict[str, str | None] | Unknown, listed: Any, job_uid: int | None
-) -> Device:
+def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, listed: Any, job_uid: int | None) -> Device:
     base = f"{_IB}/{name}"
     kind, pci, driver, physfn, parent, board, model = host.ask_all([
         ("read", f"{base}/node_type"), ("link", f"{base}/device"), ("link", f"{base}/device/driver"),
@@ -227,7 +225,7 @@ def _steps(answer: dict[str, Any]) -> dict[str, str | None]:
 
 
 def _protocol(text: str) -> str:
-    code = int(text.split(":")[0])
+    code = int(text.split(":", maxsplit=1)[0])
     if code not in (1, 2, 3, 4, 5, 6, 7):
         raise ValueError("no such node type")
     return {4: "iWARP", 5: "usNIC", 6: "usNIC", 7: "unspecified"}.get(code, "IB")
@@ -280,7 +278,7 @@ def _layer(text: str) -> str:
 
 def _enum(text: str, names: Mapping[int, str]) -> str:
     """Return the kernel's "4: ACTIVE" as a name. Raises ValueError for a number it does not have."""
-    return names[int(text.split(":")[0])]
+    return names[int(text.split(":", maxsplit=1)[0])]
 
 
 def _lanes(text: str) -> int:
@@ -349,7 +347,9 @@ def _ever_up(host: Host, base: str, interface: Netdev | Unknown) -> bool | Unkno
     if isinstance(interface, Netdev):
         signs.append(interface.came_up)
     told = [sign for sign in signs if not isinstance(sign, Unknown)]
-    return any(told) if told else Unknown(f"history of {base}", "unsupported", "no counter tells whether it was ever up")
+    return (
+        any(told) if told else Unknown(f"history of {base}", "unsupported", "no counter tells whether it was ever up")
+    )
 
 
 def _loss(host: Host, base: str, driver: str | Unknown) -> Share | Unknown:

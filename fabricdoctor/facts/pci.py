@@ -72,9 +72,7 @@ def _function(host: Host, name: str, kind: str) -> PciFunction:
     return PciFunction(
         name,
         kind,
-        then(path, lambda p: tuple(_BDF.findall(str(p))), "link")
-        if not isinstance(path, Unknown)
-        else nothing,  # type: ignore[arg-type]
+        then(path, lambda p: tuple(_BDF.findall(str(p))), "link") if not isinstance(path, Unknown) else nothing,  # type: ignore[arg-type]
         tuple(str(known_or(m, "?")) for m in model),
         None if isinstance(driver, Unknown) and driver.why == "missing" else then(driver, _base, f"link {base}/driver"),
         not isinstance(physfn, Unknown),

@@ -194,7 +194,9 @@ def _discards(
 ) -> Mapping[int, int] | Unknown:
     """Return packets dropped on arrival, of the priorities that are paused."""
     if not isinstance(names, EthNames):
-        return Unknown(f"ethtool.stats {name}", "unsupported", f"the driver's names are not known ({known_or(names, '?')})")
+        return Unknown(
+            f"ethtool.stats {name}", "unsupported", f"the driver's names are not known ({known_or(names, '?')})"
+        )
     if not names.discards:
         return Unknown(f"ethtool.stats {name}", "not-applicable", "this driver does not count discards per priority")
     if isinstance(pfc, Unknown):

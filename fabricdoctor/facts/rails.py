@@ -127,13 +127,17 @@ def _not_fabric(device: Device, port: Port, *, hardware: bool) -> str:
 
 def _group(port: Port, ports: list[tuple[Device, Port]]) -> tuple[str, str, float]:
     """Return board, link layer and the usual rate of such ports: one slow or down port stays with its siblings."""
-    like = [p for _, p in ports if p.board == port.board and known_or(p.link_layer, "?") == known_or(port.link_layer, "?")]
+    like = [
+        p for _, p in ports if p.board == port.board and known_or(p.link_layer, "?") == known_or(port.link_layer, "?")
+    ]
     rates = Tally(r for p in like if known_or(p.active, default=False) and not isinstance(r := p.rate_gbps, Unknown))
     usual = max(rates, key=lambda rate: (rates[rate], rate)) if rates else 0.0
     return port.board, known_or(port.link_layer, "?"), usual
 
 
-def _near(gpu: PciFunction, groups: dict[tuple[str, str, float], list[tuple[Device, Port]]]) -> list[tuple[str, str, float]]:
+def _near(
+    gpu: PciFunction, groups: dict[tuple[str, str, float], list[tuple[Device, Port]]]
+) -> list[tuple[str, str, float]]:
     nearness = {key: max(hops_shared(gpu.path, d.path) for d, _ in members) for key, members in groups.items()}
     best = max(nearness.values())
     return [key for key, value in nearness.items() if value == best]
