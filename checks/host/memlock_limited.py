@@ -24,5 +24,5 @@ def memlock_limited(limits: Limits, expect: Expect) -> Fault | None:
     return Fault(
         saw=f"at most {memlock / 1024:g} KiB of locked memory",
         want="unlimited locked memory" if not least else f"at least {least / 1024**2:g} MiB, best unlimited",
-        fix="systemctl edit slurmd: [Service] LimitMEMLOCK=infinity (sshd likewise); docker run --ulimit memlock=-1 ...",
+        fix="systemctl edit slurmd: [Service] LimitMEMLOCK=infinity (sshd too); docker run --ulimit memlock=-1",
     )

@@ -2,7 +2,7 @@ from fabricdoctor.check import Device, Expect, Fault, Severity, check, known
 
 
 @check(over=lambda node: node.fabric_devices, severity=Severity.CRITICAL)
-def no_userspace_provider(device: Device, expect: Expect) -> Fault | None:
+def no_userspace_provider(device: Device, _: Expect) -> Fault | None:
     """
     ## What it looks at
     Whether the device has a uverbs node in /dev/infiniband, and whether libibverbs finds a provider for it that

@@ -2,7 +2,7 @@ from fabricdoctor.check import Expect, Fault, MissingDevice, Severity, check, kn
 
 
 @check(over=lambda node: node.missing_devices, severity=Severity.CRITICAL)
-def rdma_device_missing(device: MissingDevice, expect: Expect) -> Fault | None:
+def rdma_device_missing(device: MissingDevice, _: Expect) -> Fault | None:
     """
     ## What it looks at
     PCI adapters of the same model as the rails' that offer no RDMA device. Virtual functions, adapters given to

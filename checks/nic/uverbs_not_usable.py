@@ -2,7 +2,7 @@ from fabricdoctor.check import Device, Expect, Fault, Severity, check, known, kn
 
 
 @check(over=lambda node: node.fabric_devices, severity=Severity.CRITICAL, explained_by=("no-userspace-provider",))
-def uverbs_not_usable(device: Device, expect: Expect) -> Fault | None:
+def uverbs_not_usable(device: Device, _: Expect) -> Fault | None:
     """
     ## What it looks at
     Whether a program can open the device and create what every RDMA program needs: protection domain (pd),
