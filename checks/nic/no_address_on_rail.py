@@ -18,7 +18,9 @@ def no_address_on_rail(port: Port, expect: Expect) -> Fault | None:
     """
     if not wanted(expect.addressed_rails) or not known(port.active):
         return None
-    if len(known(port.usable_gids)) or len(known(known(port.netdev).routable_addresses)):
+    if known(port.usable_gids):
+        return None
+    if known(known(port.netdev).routable_addresses):
         return None
     name = port.netdev.name if isinstance(port.netdev, Netdev) else port.device
     return Fault(

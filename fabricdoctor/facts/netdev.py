@@ -61,11 +61,14 @@ def netdev(host: Host, name: str) -> Netdev:
     mtu, speed, flags, up_count, port_name, _ = host.ask_all([("read", f"{base}/{f}") for f in files])
     host.ask_all([("ethtool.modes", name), ("ethtool.state", name), ("ethtool.driver", name), ("addresses", "")])
     modes, state, driver = (host.ask(f"ethtool.{kind}", name) for kind in ("modes", "state", "driver"))
+    lower = _lower(host, base)
     return Netdev(
         name=name,
         mtu=then(mtu, count, f"read {base}/mtu"),
         speed_gbps=_speed(speed, modes, base),
-        supported_gbps=then(modes, _fastest, f"ethtool.modes {name}"),
+        supported_gbps=then(modes, _fastest, f"ethtool.modes {name}")
+        if not known_or(lower, ())
+        else Unknown(f"ethtool.modes {name}", "not-applicable", "a bond or VLAN has no link modes of its own"),
         addresses=then(host.ask("addresses"), lambda a: _addresses(a, name), "addresses"),
         carrier_changes=counter(host, "read", f"{base}/carrier_changes"),
         came_up=then(up_count, lambda n: count(n) > 0, f"read {base}/carrier_up_count"),
@@ -73,7 +76,7 @@ def netdev(host: Host, name: str) -> Netdev:
         why_down=then(state, lambda s: str(s["ext_state"] or ""), f"ethtool.state {name}"),
         driver=then(driver, lambda d: str(d["driver"]), f"ethtool.driver {name}"),
         port_name=then(port_name, str),
-        lower=_lower(host, base),
+        lower=lower,
     )
 
 
