@@ -114,17 +114,21 @@ minor_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
 
 # --- virtual environments
 
-# make_venv DIRECTORY PYTHON PIP-ARGUMENT…: made once, and again when what it was made from has changed.
+# make_venv DIRECTORY PYTHON PIP-ARGUMENT…: made once, and again when interpreter, place or pyproject.toml is another.
+# What other calls installed into it stays.
 make_venv() {
-	local directory=$1 python=$2 stamp
+	local directory=$1 python=$2 made_from
 	shift 2
-	stamp=$("$python" -V; printf '%s\n' "$directory" "$@"; sha256sum <"$root/pyproject.toml")
-	[ "$(cat "$directory/.made-from" 2>/dev/null)" != "$stamp" ] || return 0
-	say "Virtual environment ${directory#"$root"/} ($("$python" -V))"
-	quietly "creating it" "$python" -m venv --clear "$directory" &&
-		quietly "bringing pip up to date" pip_in "$directory" --upgrade "pip>=25.1" &&
-		quietly "installing into it" pip_in "$directory" "$@" &&
-		printf '%s\n' "$stamp" >"$directory/.made-from"
+	made_from="$("$python" -V) $directory $(sha256sum <"$root/pyproject.toml")"
+	if [ "$(head -n 1 "$directory/.made-from" 2>/dev/null)" != "$made_from" ]; then
+		say "Virtual environment ${directory#"$root"/} ($("$python" -V))"
+		quietly "creating it" "$python" -m venv --clear "$directory" &&
+			quietly "bringing pip up to date" pip_in "$directory" --upgrade "pip>=25.1" &&
+			printf '%s\n' "$made_from" >"$directory/.made-from" || return
+	fi
+	grep -qxF -- "$*" "$directory/.made-from" && return
+	quietly "installing into ${directory#"$root"/}: $*" pip_in "$directory" "$@" &&
+		printf '%s\n' "$*" >>"$directory/.made-from"
 }
 
 pip_in() {

@@ -62,9 +62,10 @@ def _prolog(node: Path) -> list[Figure]:
 def _worker() -> list[Figure]:
     """Return what the verbs worker adds where there are RDMA devices; its price is the distribution's pyverbs."""
     ask = (
+        "from contextlib import closing\n"
         "from fabricdoctor.sources.live import Live\n"
-        "with Live(30.0) as live: live.ask_all([('{kind}', '{key}')])"
-    )  # fmt: skip
+        "with closing(Live(30.0)) as live: live.ask_all([('{kind}', '{key}')])"
+    )
     with_verbs = [sys.executable, "-c", ask.format(kind="verbs.devices", key="")]
     with_files = [sys.executable, "-c", ask.format(kind="read", key="/proc/uptime")]
     verbs, files = in_turn([(with_verbs, (0,)), (with_files, (0,))])
