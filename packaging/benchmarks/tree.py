@@ -8,7 +8,7 @@ from pathlib import Path
 
 GPUS = 8
 NICS = 10
-GIDS = 64
+GIDS = 40
 NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 
 
