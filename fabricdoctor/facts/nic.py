@@ -145,7 +145,9 @@ def devices(host: Host, job_uid: int | None) -> tuple[Device, ...] | Unknown:
 def _listed(answer: dict[str, Any]) -> dict[str, Any]:
     """Return what libibverbs lists, when it is a list of names."""
     found = answer["devices"]
-    if not isinstance(found, list) or not all(isinstance(n, str) and re.fullmatch(r"[A-Za-z][\w.:-]*", n) for n in found):
+    if not isinstance(found, list) or not all(
+        isinstance(n, str) and re.fullmatch(r"[A-Za-z][\w.:-]*", n) for n in found
+    ):
         raise TypeError("not a list of devices")
     return answer
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # the command line asks for FORMATS alone
 FORMATS = ("text", "json", "markdown")
 
 
-def render(  # noqa: PLR0913
+def render(
     form: str,
     report: Report,
     *,

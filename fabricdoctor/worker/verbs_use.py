@@ -153,7 +153,7 @@ def in_child(work: Callable[[], dict[str, Any]], deadline: float = DEADLINE) -> 
     reap()
     reading, writing = os.pipe()
     sys.stderr.flush()
-    pid = os.fork()  # noqa: TID251 - a changed uid cannot be changed back, and process.py is not ours to import
+    pid = os.fork()
     if pid == 0:
         run_child(work, writing, deadline)
     os.close(writing)
@@ -170,7 +170,7 @@ def run_child(work: Callable[[], dict[str, Any]], writing: int, deadline: float)
         leave_parent(writing)
         try:
             answer = {"value": work()}
-        except Exception as error:  # noqa: BLE001 - every failure is an answer
+        except Exception as error:
             answer = answer_for(error)
         os.write(writing, json.dumps(answer).encode())
     finally:

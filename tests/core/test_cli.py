@@ -49,6 +49,7 @@ def test_no_rdma_device_is_cannot_tell_and_says_so(tree):
 
 def test_json_of_a_live_run_fits_the_schema(tree):
     import jsonschema
+
     from fabricdoctor.report.schema import SCHEMA
 
     done = run("check", "--root", tree, "--no-save", "--format", "json")
