@@ -68,7 +68,21 @@ def load(directories: Iterable[Path]) -> Catalogue:
                     raise CatalogueError(f"{file}: the id {check.id!r} is also in {own[check.id].file}; rename one")
                 own[check.id] = check
         checks |= own
+    _refuse_circles(checks)
     return Catalogue(dict(sorted(checks.items())), broken)
+
+
+def _refuse_circles(checks: dict[str, Check[Any]]) -> None:
+    """Refuse checks that explain each other: their faults would hide one another."""
+    for name, check in checks.items():
+        seen, causes = {name}, list(check.explained_by)
+        while causes:
+            cause = causes.pop()
+            if cause == name:
+                raise CatalogueError(f"{check.file}: {name!r} explains itself, by {', '.join(sorted(seen))}")
+            if cause in checks and cause not in seen:
+                seen.add(cause)
+                causes += checks[cause].explained_by
 
 
 def _files(directory: Path) -> list[Path]:

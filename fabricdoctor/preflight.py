@@ -83,7 +83,7 @@ def observe_live(live: Live, options: Options, rails: tuple[str, ...] | None) ->
     if options.interval:
         recorder, start = sample(None)
         first = _only_counters(recorder, start)
-        time.sleep(min(options.interval, live.until.left))
+        live.until.sleep(options.interval)
     elif options.save:
         first = _earlier(live)
     recorder, start = sample(first)

@@ -114,6 +114,12 @@ class Deadline:
     def left(self) -> float:
         return max(0.0, self.at - time.monotonic())
 
+    def sleep(self, seconds: float) -> None:
+        """Sleep for so long, or until this deadline, also when it is brought forward meanwhile."""
+        end = Deadline(seconds)
+        while pause := min(end.left, self.left, 0.1):
+            time.sleep(pause)
+
 
 class Server:
     """A child that answers questions one after the other, and is replaced when one of them hangs it.

@@ -1,4 +1,4 @@
-from fabricdoctor.check import Expect, Fault, Link, Severity, check, join, known, wanted
+from fabricdoctor.check import Expect, Fault, Link, Severity, check, join, known, known_or, wanted
 
 
 @check(over=lambda node: node.links, severity=Severity.CRITICAL)
@@ -29,7 +29,7 @@ def qos_chain_broken(link: Link, expect: Expect) -> Fault | None:
         on = " ".join(f"{p}:on" for p in sorted(lossless))
         saw = f"first broken link: PFC; it is on {join(paused)}"
         return Fault(saw, f"PFC on {join(lossless)}", f"dcb pfc set dev {name} prio-pfc all:off {on}")
-    if known(link.globally_paused):
+    if known_or(link.globally_paused, default=False):  # global-pause-with-pfc tells when it is not known
         severity = Severity.CRITICAL if link.paused_by_802_3x else Severity.WARNING
         fix = f"ethtool -A {name} autoneg off rx off tx off"
         return Fault("first broken link: 802.3x pause is on in PFC's place", "802.3x pause off", fix, severity)

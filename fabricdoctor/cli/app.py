@@ -60,14 +60,19 @@ Root = Annotated[
 ]
 
 
-@app.callback()
-def top(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
-) -> None:
-    """Take the options that belong to no subcommand."""
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"fabricdoctor {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that belong to no subcommand."""
 
 
 @app.command()

@@ -14,7 +14,7 @@ from .. import preflight, recording, report
 from ..preflight import Options
 from ..report.model import Report
 from ..sources.live import Live
-from .common import INTERRUPTED, choice, emit, unicode_terminal, wants_color
+from .common import INTERRUPTED, choice, emit, fits, unicode_terminal, wants_color
 
 
 class _Interrupt:
@@ -35,6 +35,7 @@ class _Interrupt:
 def run_check(options: Options, form: str, output: Path | None, source: Path | None, *, verbose: bool) -> int:
     """Check this machine or a recording; print or write the report; return the exit status."""
     choice(form, report.FORMATS, "--format")
+    fits(options.interval, options.budget)
     interrupt = _Interrupt()
     found = _from_file(options, source) if source else preflight.check_live(options, interrupt.watch)
     if interrupt.happened:
@@ -64,6 +65,7 @@ def _render(found: Report, form: str, output: Path | None, *, verbose: bool) -> 
 
 def run_snapshot(options: Options, output: Path | None, *, redact: bool) -> int:
     """Record this machine; print or write the recording."""
+    fits(options.interval, options.budget)
     interrupt = _Interrupt()
     with closing(Live(options.budget, options.root)) as live:
         interrupt.watch(live)

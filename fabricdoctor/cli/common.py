@@ -94,3 +94,10 @@ def unicode_terminal() -> bool:
 def wants_color() -> bool:
     """Return whether standard output is a terminal that may be coloured (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def fits(interval: float, budget: float) -> None:
+    """Refuse an interval that leaves no time for the second sample."""
+    if interval >= budget:
+        message = f"{interval:g} s leave no time for the second sample; give a --budget above that (it is {budget:g} s)"
+        raise typer.BadParameter(message, param_hint="--interval")

@@ -39,5 +39,5 @@ def _bytes(value: Any) -> int | None:
 
 
 def _has_ipc_lock(status: str) -> bool:
-    line = next(line for line in status.splitlines() + ["CapEff:"] if line.startswith("CapEff:"))
+    line = next(line for line in [*status.splitlines(), "CapEff:"] if line.startswith("CapEff:"))
     return bool(int(line.split(":")[1], 16) >> _CAP_IPC_LOCK & 1)

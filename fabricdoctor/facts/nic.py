@@ -110,7 +110,10 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One RDMA device. `provider` says whether libibverbs can use it, `uverbs` its device node's path."""
+    """One RDMA device. `provider` says whether libibverbs can use it, `uverbs` its device node's path.
+
+    `board_seen` tells which of model and board the driver names: + named, - not, ? could not be read.
+    """
 
     name: str
     driver: str | Unknown
@@ -119,6 +122,7 @@ class Device:
     path: tuple[str, ...]
     is_vf: bool
     is_software: bool
+    board_seen: str
     uverbs: str | None | Unknown
     provider: bool | Unknown
     provider_warning: str
@@ -192,6 +196,7 @@ def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, list
     usable = _usable(host, name, job_uid) if known_or(then(listed, lambda v: name in v["devices"]), False) else None
     verbs = host.ask("verbs.device", name) if usable is not None else Unknown(f"verbs.device {name}", "missing")
     made_by = " ".join(known_or(x, "") for x in (model, board))
+    board_seen = "".join(_seen(answer) for answer in (model, board))
     return Device(
         name=name,
         driver=bound,
@@ -200,6 +205,7 @@ def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, list
         path=known_or(path, ()),
         is_vf=not isinstance(physfn, Unknown),
         is_software=software,
+        board_seen="?" if board_seen == "--" and isinstance(bound, Unknown) else board_seen,
         uverbs=then(uverbs, lambda table: table[name] if table else None, "list /sys/class/infiniband_verbs"),
         provider=then(listed, lambda v: name in v["devices"], "verbs.devices"),
         provider_warning=str(warning),
@@ -209,6 +215,13 @@ def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, list
         tried_as=then(usable, lambda u: int(u["uid"])) if usable is not None else Unknown("verbs.usable", "missing"),
         ports=_ports(host, name, bound, verbs, made_by.strip() or known_or(bound, "?")),
     )
+
+
+def _seen(answer: Any) -> str:
+    """Return whether a text was there (+), is absent with this driver (-), or could not be read (?)."""
+    if isinstance(answer, Unknown):
+        return "-" if answer.why == "missing" else "?"
+    return "+"
 
 
 def _usable(host: Host, name: str, job_uid: int | None) -> Any:

@@ -147,13 +147,13 @@ class Node:
 
 
 def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = True) -> Node:
-    """Read a node. `rails` are the site's patterns for fabric ports; `in_job` is False where no job's limits are seen."""
+    """Read a node. `rails` are the site's patterns for fabric ports; `in_job`: whether a job's limits are seen here."""
     host = Shaped(host)
     pci = pci_functions(host)
     gpus = then(pci, lambda functions: tuple(f for f in functions if f.kind == "gpu"))
     found = then(devices(host, _job_uid(host)), lambda d: assign_roles(d, known_or(gpus, ()), rails))
     some_rdma = not isinstance(found, Unknown) and bool(found)
-    node = Node(
+    return Node(
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),
         uptime=then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime"),
         all_devices=found,
@@ -163,7 +163,6 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         nccl=nccl_settings(host) if some_rdma else Unknown("environ", "not-applicable", "no RDMA device"),
         job_limits=(limits(host),) if some_rdma and in_job else (),
     )
-    return node
 
 
 def _job_uid(host: Host) -> int | None:

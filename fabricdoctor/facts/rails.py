@@ -53,19 +53,32 @@ def assign_roles(
     ports = [(device, port) for device in found for port in known_or(device.ports, ())]
     role = _named(ports, rails) if rails is not None else _nearest(ports, gpus)
     chosen = [port for device, port in ports if role[str(port)] == FABRIC]
+    sure = rails is not None or _groups_are_sure(found)
     return tuple(
-        replace(d, ports=tuple(_with_role(p, role[str(p)], chosen, len(gpus)) for p in d.ports))
+        replace(d, ports=tuple(_with_role(p, role[str(p)], chosen, len(gpus), sure=sure) for p in d.ports))
         if not isinstance(d.ports, Unknown)
         else d
         for d in found
     )
 
 
-def _with_role(port: Port, role: str, chosen: list[Port], gpus: int) -> Port:
+def _groups_are_sure(devices: tuple[Device, ...]) -> bool:
+    """Return whether all that makes the groups could be read, of all devices of a driver alike."""
+    seen: dict[str, set[str]] = {}
+    for device in devices:
+        seen.setdefault(known_or(device.driver, "?"), set()).add(device.board_seen)
+    layers = [port.link_layer for device in devices for port in known_or(device.ports, ())]
+    unread = [value for value in (*layers, *(d.ports for d in devices)) if isinstance(value, Unknown)]
+    return not unread and all(len(kinds) == 1 and "?" not in kinds for kinds in seen.values())
+
+
+def _with_role(port: Port, role: str, chosen: list[Port], gpus: int, *, sure: bool) -> Port:
     others = [p for p in chosen if str(p) != str(port)]
     up = sum(1 for p in others if known_or(p.active, default=False))
     # a port that no GPU lacks is not missed: 8 of 9 up on a node with 8 GPUs
-    missed = up > len(others) / 2 and (not gpus or up < gpus)
+    missed: bool | Unknown = up > len(others) / 2 and (not gpus or up < gpus)
+    if missed and not sure:
+        missed = Unknown(f"siblings of {port}", "unparsable", "which ports are its siblings could not be read")
     return replace(port, role=role, siblings_up=missed, siblings_rate_gbps=_usual_rate(others))
 
 

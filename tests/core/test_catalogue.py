@@ -84,3 +84,12 @@ def test_an_unknown_id_is_refused_with_the_nearest(folder):
     with pytest.raises(CatalogueError, match="--skip: no check is called 'ome'; did you mean 'one'"):
         catalogue.load([tmp]).matching(["ome"], "--skip")
     assert catalogue.load([tmp]).matching(["o*"], "--only") == {"one"}
+
+
+def test_checks_that_explain_each_other_are_refused(folder):
+    tmp, write = folder
+    for name, cause in (("one", "two"), ("two", "one")):
+        file = write(f"nic/{name}.py", name)
+        file.write_text(file.read_text().replace("INFO)", f'INFO, explained_by=("{cause}",))'))
+    with pytest.raises(CatalogueError, match=r"one\.py: 'one' explains itself"):
+        catalogue.load([tmp])

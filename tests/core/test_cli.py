@@ -70,6 +70,7 @@ def test_json_of_a_live_run_fits_the_schema(tree):
         (["--format", "yaml"], "'yaml' is not one of text, json, markdown"),
         (["--fail-on", "bad"], "'bad' is not critical, warning or info"),
         (["--budget", "0"], "--budget"),
+        (["--interval", "30"], "30 s leave no time for the second sample; give a --budget above that"),
         (["--intervall", "1"], "No such option"),
     ],
 )
@@ -105,7 +106,8 @@ def test_a_report_is_written_whole_with_its_mode(tmp_path):
 def test_a_full_disk_loses_no_report_and_leaves_no_file(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    script = f"mount -t tmpfs -o size=4k none {disk} && exec {sys.executable} -m fabricdoctor check --from {HEALTHY} -v -o {disk}/r"
+    report = f"{sys.executable} -m fabricdoctor check --from {HEALTHY} -v -o {disk}/r"
+    script = f"mount -t tmpfs -o size=4k none {disk} && head -c 4096 /dev/zero > {disk}/full && exec {report}"
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False, timeout=60
     )
@@ -151,6 +153,9 @@ def hang(tree):
     (tree / "sys" / "class").mkdir(parents=True)
     (tree / "sys" / "class" / "infiniband" / "mlx5_0" / "ports" / "1").mkdir(parents=True)
     os.mkfifo(tree / "sys" / "class" / "infiniband" / "mlx5_0" / "node_type")
+    (tree / "sys" / "class" / "infiniband_verbs" / "uverbs0").mkdir(parents=True)
+    (tree / "sys" / "class" / "infiniband_verbs" / "uverbs0" / "ibdev").write_text("mlx5_0\n")
+    (tree / "dev" / "infiniband" / "uverbs0").mkdir(parents=True)
     return tree
 
 
@@ -173,7 +178,7 @@ def test_the_budget_holds(tree):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_reports_what_is_known(tree, number):
     child = subprocess.Popen(
-        [sys.executable, "-m", "fabricdoctor", "check", "--root", hang(tree), "--no-save", "--interval", "30"],
+        [sys.executable, "-m", "fabricdoctor", "check", "--root", hang(tree), "--no-save", "--interval", "20"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(2.5)

@@ -15,17 +15,16 @@ fifo_make() { rm -f /etc/nccl.conf; mkfifo /etc/nccl.conf; }
 fifo_end() { rm -f /etc/nccl.conf; }
 
 one() { # FILE WHO ENVIRONMENT AROUND OPTIONS
-	local out=$SHARED/$1 start
-	local who=()
-	[ "$2" = root ] || who=(as_user)
-	start=$(date +%s.%N)
+	local out=$SHARED/$1 who=$2 around=$4 begun
 	# shellcheck disable=SC2086
-	(set -- env HOME=/run/home XDG_STATE_HOME=/run/home LC_ALL=C.UTF-8 $3 $CHECK --profile roce-lossless --no-save \
+	set -- env HOME=/run/home XDG_STATE_HOME=/run/home LC_ALL=C.UTF-8 $3 $CHECK --profile roce-lossless --no-save \
 		--format json $5
-	[ ${#who[@]} = 0 ] || set -- setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
-	$4 node 1 "$@") > "$out.json" 2> "$out.err" < /dev/null
+	[ "$who" = root ] ||
+		set -- setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
+	begun=$(date +%s%N)
+	$around node 1 "$@" > "$out.json" 2> "$out.err" < /dev/null
 	echo $? > "$out.status"
-	echo "$(date +%s.%N) - $start" | bc > "$out.seconds" 2> /dev/null || echo 0 > "$out.seconds"
+	echo $(($(date +%s%N) - begun)) > "$out.nanoseconds"
 }
 
 while IFS='|' read -r name inject undo environment around options; do

@@ -83,7 +83,10 @@ ROWS = (
         fault(CHAIN, "critical", PORT, "dscp-not-mapped-to-lossless-priority"),
     ),
     Row("trust-pcp", "trust_pcp 1 1", "trust_dscp 1 1", fault(CHAIN, "critical", PORT, "trust-mismatch")),
-    Row("global-pause", "global_pause_on 1 1", "global_pause_off 1 1", fault("global-pause-with-pfc", "warning")),
+    Row(
+        "global-pause", "global_pause_on 1 1", "global_pause_off 1 1",
+        fault(CHAIN, "warning", PORT, "global-pause-with-pfc"),
+    ),
     Row(
         "discards-rising", "rising 1 1 rx_prio3_discards 500", "rising_stop",
         fault("packets-discarded-on-arrival", "warning"), options="--interval 3",
