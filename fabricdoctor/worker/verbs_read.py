@@ -132,23 +132,47 @@ def devices(_argument: str) -> dict[str, Any]:
     return {"library": library_version(MAPS.read_text()), "devices": names, "warnings": list(_said)}
 
 
-def uverbs_node(name: str) -> Path:
+def uverbs_nodes(name: str) -> list[Path]:
+    """Find the device's node; more than one when devices in other network namespaces have the same name."""
     if not SYSFS.is_dir():
         raise Refused(why="missing", detail=f"{SYSFS} does not exist: the kernel offers no verbs (no ib_uverbs?)")
-    for file in sorted(SYSFS.glob("uverbs*/ibdev")):
-        with contextlib.suppress(OSError):  # the device may be leaving
-            if file.read_text().strip() == name:
-                return NODES / file.parent.name
-    raise Refused(errno=errno.ENOENT, detail=f"{name}: {SYSFS} has no node for it")
+    nodes = [NODES / file.parent.name for file in sorted(SYSFS.glob("uverbs*/ibdev")) if ibdev(file) == name]
+    if not nodes:
+        raise Refused(errno=errno.ENOENT, detail=f"{name}: {SYSFS} has no node for it")
+    return nodes
+
+
+def ibdev(file: Path) -> str | None:
+    try:
+        return file.read_text().strip()
+    except OSError:  # the device may be leaving
+        return None
 
 
 def check_node(name: str) -> None:
-    """Open and close the device node, as libibverbs would after 5 s of retrying if it cannot."""
-    node = uverbs_node(name)
+    """Open and close the device's node, as libibverbs would retry for 5 s if it cannot."""
+    failures = {}
+    for node in uverbs_nodes(name):
+        error = open_error(node)
+        if error is None:
+            return
+        failures[node] = error
+    raise closed_node(failures)
+
+
+def open_error(node: Path) -> OSError | None:
     try:
         os.close(os.open(node, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
-        raise Refused(errno=error.errno, detail=f"{node}: {error.strerror}") from error
+        return error
+    return None
+
+
+def closed_node(failures: dict[Path, OSError]) -> Refused:
+    # A node of another network namespace is refused with EPERM, so any other error is the one of our own node.
+    ours = {node: error for node, error in failures.items() if error.errno != errno.EPERM} or failures
+    first = next(iter(ours.values()))
+    return Refused(errno=first.errno, detail=f"{' or '.join(map(str, ours))}: {first.strerror}")
 
 
 @contextlib.contextmanager

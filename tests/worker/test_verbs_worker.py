@@ -278,7 +278,7 @@ def refusal(function, *arguments):
 
 
 def test_a_device_is_opened_by_the_node_that_sysfs_names(nodes):
-    assert verbs_read.uverbs_node("mlx5_0") == nodes / "uverbs1"
+    assert verbs_read.uverbs_nodes("mlx5_0") == [nodes / "uverbs1"]
     assert refusal(verbs_read.check_node, "mlx5_0") == {
         "errno": errno.ENOENT,
         "detail": f"{nodes}/uverbs1: No such file or directory",
@@ -286,6 +286,19 @@ def test_a_device_is_opened_by_the_node_that_sysfs_names(nodes):
     assert refusal(verbs_read.check_node, "mlx5_7")["errno"] == errno.ENOENT
     (nodes / "uverbs1").touch()
     verbs_read.check_node("mlx5_0")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected", "named"),
+    [
+        ({0: errno.EPERM, 1: errno.ENOENT}, errno.ENOENT, "uverbs1"),
+        ({0: errno.EPERM}, errno.EPERM, "uverbs0"),
+        ({0: errno.EACCES, 1: errno.EACCES}, errno.EACCES, "uverbs0 or uverbs1"),
+    ],
+)
+def test_the_node_of_another_namespace_is_not_blamed(numbers, expected, named):
+    failures = {Path(f"uverbs{number}"): OSError(code, "text") for number, code in numbers.items()}
+    assert verbs_read.closed_node(failures).answer == {"errno": expected, "detail": f"{named}: text"}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become someone else")
