@@ -150,7 +150,12 @@ def down(device: str, phys: str) -> Edit:
 
 
 LINK_LOCAL = "fe80::200:ff:fe00:1"
-MLX5 = ((LINK_LOCAL, "IB/RoCE v1"), (LINK_LOCAL, "RoCE v2"), ("::ffff:192.0.2.10", "IB/RoCE v1"), ("::ffff:192.0.2.10", "RoCE v2"))
+MLX5 = (
+    (LINK_LOCAL, "IB/RoCE v1"),
+    (LINK_LOCAL, "RoCE v2"),
+    ("::ffff:192.0.2.10", "IB/RoCE v1"),
+    ("::ffff:192.0.2.10", "RoCE v2"),
+)
 GITHUB = "https://github.com"
 NOT_ROUTABLE = "gid-nccl-would-pick-is-not-routable"
 
