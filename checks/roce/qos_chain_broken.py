@@ -27,8 +27,8 @@ def qos_chain_broken(link: Link, expect: Expect) -> Fault | None:
         return Fault(saw, f"priority {join(lossless)}", f"dcb app replace dev {name} dscp-prio {dscp}:{min(lossless)}")
     if not lossless <= (paused := known(link.pfc_priorities)):
         on = " ".join(f"{p}:on" for p in sorted(lossless))
-        saw = f"first broken link: PFC; it is on {join(paused)}"
-        return Fault(saw, f"PFC on {join(lossless)}", f"dcb pfc set dev {name} prio-pfc all:off {on}")
+        saw = "first broken link: PFC; it is " + (f"on priority {join(paused)}" if paused else "off")
+        return Fault(saw, f"PFC on priority {join(lossless)}", f"dcb pfc set dev {name} prio-pfc all:off {on}")
     if known_or(link.globally_paused, default=False):  # global-pause-with-pfc tells when it is not known
         severity = Severity.CRITICAL if link.paused_by_802_3x else Severity.WARNING
         fix = f"ethtool -A {name} autoneg off rx off tx off"
