@@ -74,8 +74,8 @@ FAULTS = {
     "qos-chain-broken": [
         Row({"dcb rail0": put("app", value=[])}, "first broken link: trust"),
         Row(_dscp(1), "first broken link: classification; DSCP 26 gets priority 1"),
-        Row(_pfc(), "first broken link: PFC; it is on none"),
-        Row(_pfc(4), "first broken link: PFC; it is on 4", expect=_UNSET),
+        Row(_pfc(), "first broken link: PFC; it is off"),
+        Row(_pfc(4), "first broken link: PFC; it is on priority 4", expect=_UNSET),
         Row(_GLOBAL_PAUSE, "first broken link: 802.3x pause", "warning"),
     ],
     "traffic-class-misses-lossless-priority": [

@@ -45,8 +45,9 @@ one() { # FILE WHO ENVIRONMENT AROUND OPTIONS
 
 while IFS='|' read -r name inject undo environment around options; do
 	eval "$inject"
-	one "$name.root" root "$environment" "$around" "$options"
+	one "$name.root" root "$environment" "$around" "$options" & root=$!
 	one "$name.user" user "$environment" "$around" "$options"
+	wait "$root"
 	eval "$undo"
 	[ -z "$inject" ] || one "$name.undone" root "" "" ""
 	echo "$name $(cut -d' ' -f1 /proc/uptime)"
