@@ -23,6 +23,7 @@ $python -m compileall -q /run/site/fabricdoctor /run/site/typer /run/site/psutil
 chmod -R a+rX /run/site
 CHECK="env PYTHONPATH=/run/site $python -m fabricdoctor check"
 
+ulimit -l unlimited  # as a job has it where the site is set right
 cluster_up 2 2 || exit 1
 mkdir -p /run/home && chmod 0777 /run/home
 
