@@ -107,7 +107,7 @@ def _fastest(modes: dict[str, Any]) -> float:
 def _addresses(table: dict[str, list[str]], name: str) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...]:
     if not isinstance(table, dict) or not table:
         raise TypeError("not a table of addresses")
-    return tuple(ipaddress.ip_interface(text) for text in table.get(name, []))
+    return tuple(ipaddress.ip_interface(str(text)) for text in table.get(name, []))
 
 
 def _lower(host: Host, base: str) -> tuple[str, ...] | Unknown:

@@ -175,6 +175,7 @@ def _job_uid(host: Host) -> int | None:
 
 def _links(host: Host, found: tuple[Device, ...]) -> tuple[Link, ...]:
     """Return one link per RoCE rail and physical interface: a bond's members, a VLAN's parent, else its own."""
+    in_guest = known_or(then(host.ask("read", "/proc/cpuinfo"), _in_guest), default=False)
     links = []
     for device in found:
         for port in known_or(device.ports, ()):
@@ -183,8 +184,13 @@ def _links(host: Host, found: tuple[Device, ...]) -> tuple[Link, ...]:
                 for name in lower:
                     label = str(port) if len(lower) == 1 else f"{device.name}/{port.number} ({name})"
                     driver = port.netdev.driver if name == port.netdev.name else netdev(host, name).driver
-                    links.append(link(host, label, name, driver, is_vf=device.is_vf))
+                    links.append(link(host, label, name, driver, is_vf=device.is_vf or in_guest))
     return tuple(links)
+
+
+def _in_guest(cpuinfo: str) -> bool:
+    """Return whether this is a virtual machine: there a virtual function has no link to its physical one."""
+    return any("hypervisor" in line.split() for line in cpuinfo.splitlines() if line.startswith("flags"))
 
 
 def _missing(

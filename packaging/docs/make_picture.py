@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -22,7 +23,7 @@ def main() -> None:
     environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
     environment.pop("NO_COLOR", None)
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
-    console = Console(record=True, width=100, file=Path(os.devnull).open("w"))
+    console = Console(record=True, width=100, file=io.StringIO())
     console.print(Text("$ fabricdoctor check --profile roce-lossless"))
     console.print(Text.from_ansi(done.stdout))
     svg = console.export_svg(title="fabricdoctor", theme=MONOKAI, unique_id="check")

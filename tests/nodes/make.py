@@ -233,6 +233,7 @@ def virtual() -> Recording:
             del answers[f"{kind} rail{rail}"]
         answers[f"read {_NET}/rail{rail}/speed"] = "-1"
     answers[f"list {_PCI}"] = [_address("nic", 0), _address("nic", 1)]
+    answers["read /proc/cpuinfo"] = "processor\t: 0\nflags\t\t: fpu sse2 hypervisor lahf_lm"
     return record(answers)
 
 
