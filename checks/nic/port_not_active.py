@@ -29,4 +29,6 @@ def port_not_active(port: Port, expect: Expect) -> Fault | None:
         fix, reason = f"ip link set dev {interface} up", "administratively down"
     elif state in ("INIT", "ARMED") and not known_or(port.is_ethernet, default=False):
         fix, reason = "sminfo; systemctl status opensm", "no subnet manager configured it"
-    return Fault(f"{state} (physical state {phys})" + (f": {reason}" if reason else ""), "ACTIVE", fix)
+    log = known_or(port.kernel_says, "")
+    saw = f"{state} (physical state {phys})" + (f": {reason}" if reason else "")
+    return Fault(saw + (f"; kernel log: {log}" if log else ""), "ACTIVE", fix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..host import Host
@@ -61,6 +61,7 @@ class Port:
     ever_up: bool | Unknown
     board: str
     first_sample_age: float | Unknown
+    kernel_says: str | Unknown = ""
     role: str = ""
     siblings_up: bool | Unknown = field(default_factory=lambda: Unknown("siblings", "missing"))
     siblings_rate_gbps: float | None | Unknown = None
@@ -213,7 +214,10 @@ def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, list
         if usable is None
         else then(usable, _steps, f"verbs.usable {name}"),
         tried_as=then(usable, lambda u: int(u["uid"])) if usable is not None else Unknown("verbs.usable", "missing"),
-        ports=_ports(host, name, bound, verbs, made_by.strip() or known_or(bound, "?")),
+        ports=then(
+            _ports(host, name, bound, verbs, made_by.strip() or known_or(bound, "?")),
+            lambda ports: tuple(_with_kernel_log(host, port, known_or(path, ())) for port in ports),
+        ),
     )
 
 
@@ -283,6 +287,18 @@ def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: An
         board=board,
         first_sample_age=first_sample_age(host),
     )
+
+
+def _with_kernel_log(host: Host, port: Port, path: tuple[str, ...]) -> Port:
+    """Add what the kernel last said of the port's adapter, when the port has no link; else it is not asked."""
+    if known_or(port.active, default=True):
+        return port
+    names = {*path[-1:], port.netdev.name if isinstance(port.netdev, Netdev) else ""}
+
+    def last(log: list[dict[str, Any]]) -> str:
+        return next((str(line["text"]) for line in reversed(log) if line["device"] in names), "")
+
+    return replace(port, kernel_says=then(host.ask("kmsg"), last, "kmsg"))
 
 
 def _layer(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from ..host import Host, Question, name_of
 from ..unknown import Unknown
 
-_SHAPES: dict[str, type] = {"read": str, "link": str, "list": list, "euid": int}
+_SHAPES: dict[str, type] = {"read": str, "link": str, "list": list, "euid": int, "kmsg": list}
 
 
 class Shaped:

@@ -15,6 +15,16 @@ _ENOMEM, _EACCES = {"errno": 12, "detail": "Cannot allocate memory"}, {"errno": 
 _ABI = "Driver mlx5 does not support the kernel ABI of 6 (supports 1 to 1) for device /sys/class/infiniband/mlx5_0"
 _LINK_LOCAL = {"gid": "fe80::1", "type": "RoCE v2", "ndev": "rail0"}
 
+_UNPLUGGED = [
+    {"seconds": 9.0, "kind": "link-down", "device": "rail1", "text": "Link down"},
+    {
+        "seconds": 8.0,
+        "kind": "module-unplugged",
+        "device": make._address("nic", 0),
+        "text": "Port module event: module 0, Cable unplugged",
+    },
+]
+
 FAULTS = {
     "rdma-device-missing": [
         Row(_NO_DEVICE, "driver mlx5_core offers rail0 but no RDMA device", subject="0000:03:00.0"),
@@ -46,6 +56,7 @@ FAULTS = {
     "port-not-active": [
         Row(_DOWN, "DOWN (physical state Polling)"),
         Row(_DOWN | {"read /sys/class/net/rail0/flags": "0x1002"}, "administratively down"),
+        Row(_DOWN | {"kmsg": _UNPLUGGED}, "kernel log: Port module event: module 0, Cable unplugged"),
         Row({f"read {_PORT}/state": "2: INIT"}, "no subnet manager", node=make.infiniband),
     ],
     "port-below-rate": [
