@@ -103,7 +103,10 @@ def _groups(text: str, digest: Callable[[str, int], str]) -> str:
     if set(text) <= {"0", ":"}:
         return text
     if text.count(":") == 7:  # noqa: PLR2004  a GID has eight groups
-        return ipaddress.IPv6Address(_ipv6(text, digest)).exploded
+        groups = (
+            f"{int(ipaddress.IPv6Address(_ipv6(text, digest))):032x}"  # not .exploded: Python 3.13 writes IPv4 in it
+        )
+        return ":".join(re.findall("....", groups))
     return ":".join(re.findall("....", digest(text.replace(":", ""), (text.count(":") + 1) * 2)))
 
 

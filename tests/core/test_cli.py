@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -106,7 +107,9 @@ def test_a_report_is_written_whole_with_its_mode(tmp_path):
 def test_a_full_disk_loses_no_report_and_leaves_no_file(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    report = f"{sys.executable} -m fabricdoctor check --from {HEALTHY} -v -o {disk}/r"
+    report = shlex.join(
+        [sys.executable, "-m", "fabricdoctor", "check", "--from", str(HEALTHY), "-v", "-o", f"{disk}/r"]
+    )
     script = f"mount -t tmpfs -o size=4k none {disk} && head -c 4096 /dev/zero > {disk}/full && exec {report}"
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False, timeout=60
@@ -137,7 +140,7 @@ def test_a_device_that_is_full():
 
 
 def test_a_closed_pipe_is_silent():
-    command = f"{sys.executable} -m fabricdoctor check --from {HEALTHY} -v | head -c 1"
+    command = shlex.join([sys.executable, "-m", "fabricdoctor", "check", "--from", str(HEALTHY), "-v"]) + " | head -c 1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
     assert (done.stdout != "", done.stderr) == (True, "")
 

@@ -59,20 +59,25 @@ SMALL_MEMLOCK = Expected(
     1, BOTH_CLOSED.faults | {("memlock-limited", "limits", "critical")}
 )  # the MR cannot be made, and this is why
 
+#: Neighbours differ: that a fault vanishes when it is undone is seen in the next row.
 ROWS = (
     Row("healthy"),
     Row("link-down", "link_down 1 1", "link_up 1 1", fault("port-not-active", "critical")),
-    Row("cable-out", "cable_out 1 1; sleep 0.5", "cable_in 1 1; sleep 0.5", fault("port-not-active", "critical")),
     Row(
         "mtu-1500", "mtu 1 1 1500", "mtu 1 1 4200",
         fault("mtu-below-expected", "critical", PORT, "mtu-differs-between-rails"),
     ),
+    Row("cable-out", "cable_out 1 1; sleep 0.5", "cable_in 1 1; sleep 0.5", fault("port-not-active", "critical")),
     Row(
         "address-removed", "address_gone 1 1; sleep 0.5", "address_back 1 1; rail_wait 1 1",
         fault("no-address-on-rail", "critical", PORT, "no-routable-roce-v2-gid", GID),
     ),
     Row("gid-index-link-local", environment="NCCL_IB_GID_INDEX=0", root=BOTH_GIDS),
     Row("pfc-off", "pfc_off 1 1", "pfc_default 1 1", fault(CHAIN, "critical", PORT, "pfc-off")),
+    Row(
+        "discards-rising", "rising 1 1 rx_prio3_discards 500", "rising_stop",
+        fault("packets-discarded-on-arrival", "warning"), options="--interval 3",
+    ),
     Row(
         "pfc-wrong-priority", "pfc_only 1 1 4", "pfc_default 1 1",
         fault(CHAIN, "critical", PORT, "pfc-on-wrong-priority"),
@@ -82,20 +87,16 @@ ROWS = (
         "dscp-remapped", "dscp_26_to_0 1 1", "dscp_26_back 1 1",
         fault(CHAIN, "critical", PORT, "dscp-not-mapped-to-lossless-priority"),
     ),
-    Row("trust-pcp", "trust_pcp 1 1", "trust_dscp 1 1", fault(CHAIN, "critical", PORT, "trust-mismatch")),
-    Row(
-        "global-pause", "global_pause_on 1 1", "global_pause_off 1 1",
-        fault(CHAIN, "warning", PORT, "global-pause-with-pfc"),
-    ),
-    Row(
-        "discards-rising", "rising 1 1 rx_prio3_discards 500", "rising_stop",
-        fault("packets-discarded-on-arrival", "warning"), options="--interval 3",
-    ),
     Row(
         "pauses-rising", "rising 1 1 rx_prio3_pause_duration 600000", "rising_stop",
         fault("pause-time-high", "warning"), options="--interval 3",
     ),
+    Row("trust-pcp", "trust_pcp 1 1", "trust_dscp 1 1", fault(CHAIN, "critical", PORT, "trust-mismatch")),
     Row("memlock-small", root=Expected(), user=SMALL_MEMLOCK, around="with_memlock 64"),
+    Row(
+        "global-pause", "global_pause_on 1 1", "global_pause_off 1 1",
+        fault(CHAIN, "warning", PORT, "global-pause-with-pfc"),
+    ),
     Row("uverbs-closed", "uverbs_closed", "uverbs_open", Expected(), BOTH_CLOSED),
     Row(
         "file-hangs", "fifo_make 1", "fifo_end 1",

@@ -140,7 +140,8 @@ def add_rail(answers: Answers, rail: int, *, layer: str = "Ethernet", driver: st
 def _gid(address: str, kind: str, interface: str | None) -> dict[str, str | None]:
     import ipaddress
 
-    return {"gid": ipaddress.IPv6Address(address).exploded, "type": kind, "ndev": interface}
+    digits = f"{int(ipaddress.IPv6Address(address)):032x}"  # as sysfs writes it, IPv4-mapped ones too
+    return {"gid": ":".join(digits[at : at + 4] for at in range(0, 32, 4)), "type": kind, "ndev": interface}
 
 
 def add_interface(answers: Answers, rail: int, *, first: int = 0, name: str = "", driver: str = "mlx5_core") -> None:
