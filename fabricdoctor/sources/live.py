@@ -16,7 +16,7 @@ from . import answer, files
 
 #: Seconds one answer may take. A file of sysfs takes microseconds; verbs commands go to firmware.
 FILE_DEADLINE_S = 1.0
-VERBS_DEADLINE_S = 6.0
+VERBS_DEADLINE_S = 10.0
 _VERBS_PYTHONS = ("/usr/bin/python3", "/usr/libexec/platform-python")
 #: Source module of each kind, imported in the reading process when first asked.
 _SOURCES = {
