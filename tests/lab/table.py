@@ -13,9 +13,9 @@ PORT = "mlx5_1/1 (rail1)"
 
 @dataclass(frozen=True)
 class Expected:
-    """Exit status; faults as (check, subject, severity); checks that must be among the unknown ones."""
+    """Exit status (None: 0 or 3); faults as (check, subject, severity); checks that must be among the unknown ones."""
 
-    status: int = 0
+    status: int | None = 0
     faults: frozenset[tuple[str, str, str]] = frozenset()
     folded: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
@@ -59,6 +59,9 @@ SMALL_MEMLOCK = Expected(
     1, BOTH_CLOSED.faults | {("memlock-limited", "limits", "critical")}
 )  # the MR cannot be made, and this is why
 
+#: The kernel's lock of all network settings is held by whoever asked for statistics first: one of the two runs loses
+#: only those, the other everything of the network, and cannot tell. Neither waits.
+HANGS = Expected(None, unknown=frozenset({"packets-discarded-on-arrival"}))
 #: Neighbours differ: that a fault vanishes when it is undone is seen in the next row.
 ROWS = (
     Row("healthy"),
@@ -104,7 +107,7 @@ ROWS = (
     ),
     Row(
         "kernel-hangs", "hang_ethtool 1 1", "hang_end 1 1; sleep 1",
-        Expected(3, unknown=frozenset({CHAIN})), options="--budget 12",
+        HANGS, options="--budget 12",
     ),
     Row("healthy-again"),
 )  # fmt: skip

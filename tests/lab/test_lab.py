@@ -59,7 +59,7 @@ def test_fault(results, row: Row, who: str):
     assert folded == expected.folded
     assert expected.unknown <= {f["check"] for f in report["findings"] if f["verdict"] == "unknown"}
     assert not [f for f in report["findings"] if f["verdict"] == "broken"]
-    assert status == expected.status
+    assert status in ((0, 3) if expected.status is None else (expected.status,))
 
 
 def test_it_vanishes_when_undone(results):
@@ -73,8 +73,8 @@ def test_it_vanishes_when_undone(results):
 
 
 def test_a_kernel_that_hangs_costs_no_more_than_the_budget(results):
+    """The run's own clock: the interpreter's start is not in it, and the emulated processor gets a second more."""
     for who in ("root", "user"):
-        assert (
-            int((results / f"kernel-hangs.{who}.nanoseconds").read_text()) / 1e9 < 12 + 1 + 5
-        )  # start-up under emulation
-        assert answer(results, f"kernel-hangs.{who}")[1]["left_out"]
+        _, report = answer(results, f"kernel-hangs.{who}")
+        assert report["seconds"] < 12 + 1 + 1
+        assert "ethtool.stats rail1" in report["left_out"]
