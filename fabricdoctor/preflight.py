@@ -182,7 +182,7 @@ def _report(node: Node, taken: Recording, options: Options, chosen: Plan, extra:
         tool=taken.tool,
         taken=_iso(taken.take.wall),
         seconds=0.0,
-        interval_s=taken.seconds,
+        interval_s=None if taken.seconds is None else round(taken.seconds, 1),
         profile=chosen.config.profile,
         conclusion=conclude(found, fail_on=options.fail_on, require=options.require),
         findings=tuple(found),

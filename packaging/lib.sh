@@ -149,6 +149,7 @@ make_main_venv() {
 
 # why_no_lab: print why the lab cannot be had on this machine, if so.
 why_no_lab() {
+	case $root in *' '*) say "virtme-ng does not run from a path with a space in it: $root" && return ;; esac
 	local id
 	# shellcheck disable=SC1091
 	id=$(. /etc/os-release && printf '%s %s' "${ID:-?}" "${VERSION_ID:-?}")

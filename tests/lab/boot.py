@@ -33,6 +33,8 @@ def find_vng() -> str:
     found = str(beside) if beside.exists() else shutil.which("vng")
     if not found:
         raise LabError("vng not found: pip install virtme-ng (see tests/lab/README.md)")
+    if " " in found:
+        raise LabError(f"virtme-ng does not run from a path with a space in it: {found}")
     return found
 
 
