@@ -19,10 +19,9 @@ TOP_LEVEL = {
     "pyproject.toml", "fabricdoctor", "checks", "tests", "packaging", "README.md", "ARCHITECTURE.md", "CHANGELOG.md",
     "LICENSE", ".gitignore", ".ci",
 }  # fmt: skip
-#: Paths of one machine, and the hosts packages come from, which every site chooses for itself.
-FORBIDDEN = re.compile(
-    r"(?<![\w.~})-])/work/|\b(pypi\.org|pythonhosted\.org|deb\.debian\.org|archive\.ubuntu\.com|registry\.npmjs\.org|ghcr\.io)\b"
-)
+#: The checkout's own folder on this machine, and the hosts packages come from, which every site chooses for itself.
+HOSTS = ("pypi", "pythonhosted", "debian", "ubuntu", "npmjs", "ghcr")
+FORBIDDEN = re.compile(rf"{re.escape(str(ROOT))}(?=/)|\b(?:{'|'.join(HOSTS)})\.(?:org|com|io)\b")
 
 
 def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
