@@ -21,7 +21,8 @@ TOP_LEVEL = {
 }  # fmt: skip
 #: The checkout's own folder on this machine, and the hosts packages come from, which every site chooses for itself.
 HOSTS = ("pypi", "pythonhosted", "debian", "ubuntu", "npmjs", "ghcr")
-FORBIDDEN = re.compile(rf"{re.escape(str(ROOT))}(?=/)|\b(?:{'|'.join(HOSTS)})\.(?:org|com|io)\b")
+HERE = re.escape(str(ROOT)) if len(ROOT.parts) > 2 else "(?!)"  # a short path could stand in any text
+FORBIDDEN = re.compile(rf"{HERE}(?=/)|\b(?:{'|'.join(HOSTS)})\.(?:org|com|io)\b")
 
 
 def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
