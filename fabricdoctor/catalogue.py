@@ -51,6 +51,12 @@ def builtin() -> Path:
     return packaged if packaged.is_dir() else here.parent / "checks"
 
 
+def load_all(extra: Iterable[Path] = ()) -> Catalogue:
+    """Load the checks that come with the tool, then the site's where it has any, then those of `extra` directories."""
+    site = (SITE,) if SITE.is_dir() else ()
+    return load((builtin(), *site, *extra))
+
+
 def load(directories: Iterable[Path]) -> Catalogue:
     """Load all checks; one of a later directory replaces one of an earlier. Raises CatalogueError for unsafe files."""
     checks: dict[str, Check[Any]] = {}

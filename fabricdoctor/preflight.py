@@ -59,8 +59,7 @@ class Plan:
 def plan(options: Options, hostname: str) -> Plan:
     """Load configuration and checks. Raises ConfigError or CatalogueError."""
     config = expect.load(options.config, options.profile, hostname)
-    site = (catalogue.SITE,) if catalogue.SITE.is_dir() else ()
-    found = catalogue.load((catalogue.builtin(), *site, *options.checks))
+    found = catalogue.load_all(options.checks)
     only = found.matching(options.only, "--only") if options.only else frozenset(found.checks)
     left_out = found.matching(options.skip, "--skip") | found.matching(config.disable, f"{config.file}: checks.disable")
     found.matching(config.severity, f"{config.file}: checks.severity")

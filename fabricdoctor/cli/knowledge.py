@@ -12,11 +12,6 @@ from .. import catalogue, expect
 from .common import choice
 
 
-def _load(extra: tuple[Path, ...]) -> catalogue.Catalogue:
-    site = (catalogue.SITE,) if catalogue.SITE.is_dir() else ()
-    return catalogue.load((catalogue.builtin(), *site, *extra))
-
-
 def summary(doc: str) -> str:
     """Return the first sentence of what a check looks at."""
     lines = [line.strip() for line in inspect.cleandoc(doc).splitlines()]
@@ -25,7 +20,7 @@ def summary(doc: str) -> str:
 
 
 def run_checks(form: str, extra: tuple[Path, ...]) -> int:
-    found = _load(extra)
+    found = catalogue.load_all(extra)
     if choice(form, ("text", "json"), "--format") == "json":
         rows = [
             {
@@ -48,7 +43,7 @@ def run_checks(form: str, extra: tuple[Path, ...]) -> int:
 
 
 def run_explain(name: str, extra: tuple[Path, ...]) -> int:
-    found = _load(extra)
+    found = catalogue.load_all(extra)
     [check_id] = found.matching([name], "explain") if name in found.checks else [*found.matching([name], "explain")][:1]
     check = found.checks[check_id]
     causes = f"\nShown under, when they explain it: {', '.join(check.explained_by)}\n" if check.explained_by else ""
@@ -66,7 +61,7 @@ def run_schema() -> int:
 def run_config(path: Path | None, profile: str | None, *, show: bool) -> int:
     hostname = platform.node()
     config = expect.load(path, profile, hostname)
-    found = _load(())
+    found = catalogue.load_all()
     found.matching(config.disable, f"{config.file}: checks.disable")
     found.matching(config.severity, f"{config.file}: checks.severity")
     if not show:
