@@ -3,10 +3,12 @@
 from .counters import Counter
 from .gid import Gid, nccl_choice
 from .limits import Limits
+from .loss import Share
 from .nccl import NcclSettings
 from .netdev import Netdev
-from .nic import Device, Port, Share
+from .nic import Device
 from .node import Inventory, MissingDevice, Node, RailLink, RailPort, observe
+from .port import Port
 from .qos import Link, Pause, join
 from .rails import Rails
 

@@ -11,8 +11,9 @@ from .gid import nccl_choice
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
 from .netdev import Netdev, netdev
-from .nic import Device, Port, devices
+from .nic import Device, devices
 from .pci import PciFunction, pci_functions
+from .port import Port
 from .qos import Link, link
 from .rails import FABRIC, Rails, assign_roles
 from .shapes import Shaped

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from ..unknown import Unknown, known_or
 from .netdev import Netdev
-from .nic import Device, Port
+from .nic import Device
 from .pci import PciFunction, hops_shared
+from .port import Port
 
 V = TypeVar("V", int, float, str)
 FABRIC = "fabric"

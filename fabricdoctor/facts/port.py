@@ -1,0 +1,225 @@
+"""A port of an RDMA device: its link, its rate, its MTU, its GIDs, and what it counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..host import Host
+from ..unknown import Unknown, known_or, then
+from .counters import PMA_LIMIT, Counter, count, counter, first_sample_age
+from .gid import Gid, gid_table
+from .loss import Share, loss
+from .netdev import Netdev, netdev
+from .pci import names_in
+
+_IB = "/sys/class/infiniband"
+_STATES = {1: "DOWN", 2: "INIT", 3: "ARMED", 4: "ACTIVE", 5: "ACTIVE_DEFER"}
+_FASTEST_GBPS = 16_000
+_PHYS = {1: "Sleep", 2: "Polling", 3: "Disabled", 4: "PortConfigurationTraining", 5: "LinkUp", 6: "LinkErrorRecovery"}
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One port. `rate_gbps` is the link's; `role` is "fabric" for a port that is judged, else why it is not.
+
+    `first_sample_age` is when, in seconds after boot, its counters were first read; `siblings_rate_gbps` the usual
+    rate of the other rails that are up, None when there is none.
+    """
+
+    device: str
+    number: int
+    link_layer: str | Unknown
+    state: str | Unknown
+    phys_state: str | Unknown
+    rate_gbps: float | Unknown
+    lanes: int | Unknown
+    active_mtu: int | Unknown
+    gids: tuple[Gid, ...] | Unknown
+    netdev: Netdev | Unknown
+    loss: Share | Unknown
+    link_downed: Counter | Unknown
+    ever_up: bool | Unknown
+    board: str
+    first_sample_age: float | Unknown
+    kernel_says: str | Unknown = ""
+    role: str = ""
+    siblings_up: bool | Unknown = field(default_factory=lambda: Unknown("siblings", "missing"))
+    siblings_rate_gbps: float | None | Unknown = None
+
+    @property
+    def active(self) -> bool | Unknown:
+        return then(self.state, lambda state: state == "ACTIVE")
+
+    @property
+    def usable_gids(self) -> tuple[Gid, ...] | Unknown:
+        """Return the routable RoCE v2 GIDs; Unknown when none is known to be one and some may be."""
+        if isinstance(self.gids, Unknown):
+            return self.gids
+        usable = [(gid, gid.usable) for gid in self.gids]
+        found = tuple(gid for gid, is_usable in usable if not isinstance(is_usable, Unknown) and is_usable)
+        return found or next((u for gid, u in usable if isinstance(u, Unknown) and gid.routable), ())
+
+    @property
+    def in_use(self) -> bool | Unknown:
+        """Return whether anything shows that this port is meant to be up: a link it had, an address, its siblings."""
+        addresses = then(self.netdev, lambda n: n.routable_addresses) if isinstance(self.netdev, Netdev) else ()
+        signs = [self.siblings_up, self.ever_up, then(addresses, bool)]
+        if any(known_or(sign, default=False) for sign in signs):
+            return True
+        return next((sign for sign in signs if isinstance(sign, Unknown)), False)
+
+    @property
+    def link_drops(self) -> int | Unknown:
+        """Return how often the link went down between two samples, by whichever counter there is."""
+        changes = then(self.carrier_changes, lambda c: then(c.delta, lambda delta: delta // 2))
+        downed = then(self.link_downed, lambda c: c.delta)
+        told = [n for n in (changes, downed) if not isinstance(n, Unknown)]
+        return max(told) if told else changes if isinstance(self.netdev, Netdev) else downed
+
+    @property
+    def carrier_changes(self) -> Counter | Unknown:
+        return self.netdev.carrier_changes if isinstance(self.netdev, Netdev) else self.netdev
+
+    @property
+    def is_ethernet(self) -> bool | Unknown:
+        return then(self.link_layer, lambda layer: layer == "Ethernet")
+
+    def __str__(self) -> str:
+        name = self.netdev.name if isinstance(self.netdev, Netdev) else ""
+        return f"{self.device}/{self.number}" + (f" ({name})" if name else "")
+
+
+def ports(host: Host, device: str, driver: str | Unknown, verbs: Any, board: str) -> tuple[Port, ...] | Unknown:
+    numbers = names_in(host, f"{_IB}/{device}/ports")
+    return then(
+        numbers,
+        lambda ns: tuple(_port(host, device, int(n), driver, verbs, board) for n in sorted(ns, key=int)),
+        f"list {_IB}/{device}/ports",
+    )
+
+
+def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: Any, board: str) -> Port:
+    base = f"{_IB}/{device}/ports/{number}"
+    state, phys, rate, layer = host.ask_all([
+        ("read", f"{base}/state"), ("read", f"{base}/phys_state"), ("read", f"{base}/rate"),
+        ("read", f"{base}/link_layer"),
+    ])  # fmt: skip
+    gids = gid_table(host, device, number)
+    interface = _netdev(host, device, number, gids)
+    by_verbs = then(verbs, lambda v: v["ports"][str(number)], f"verbs.device {device}")
+    link_layer = then(layer, _layer, f"read {base}/link_layer")
+    ethernet = known_or(link_layer, "") == "Ethernet"
+    return Port(
+        device=device,
+        number=number,
+        link_layer=link_layer,
+        state=then(state, lambda s: _enum(s, _STATES), f"read {base}/state"),
+        phys_state=then(phys, lambda s: _enum(s, _PHYS), f"read {base}/phys_state"),
+        rate_gbps=_rate(rate, by_verbs, interface if ethernet else None, base),
+        lanes=then(rate, _lanes, f"read {base}/rate"),
+        active_mtu=_active_mtu(by_verbs, interface),
+        gids=gids,
+        netdev=interface,
+        loss=loss(host, base, driver),
+        link_downed=counter(host, "read", f"{base}/counters/link_downed", limit=PMA_LIMIT),
+        ever_up=_ever_up(host, base, interface),
+        board=board,
+        first_sample_age=first_sample_age(host),
+    )
+
+
+def with_kernel_log(host: Host, port: Port, path: tuple[str, ...]) -> Port:
+    """Add what the kernel last said of the port's adapter, when the port has no link; else it is not asked."""
+    if known_or(port.active, default=True):
+        return port
+    names = {*path[-1:], port.netdev.name if isinstance(port.netdev, Netdev) else ""}
+
+    def last(log: list[dict[str, Any]]) -> str:
+        return next((str(line["text"]) for line in reversed(log) if line["device"] in names), "")
+
+    return replace(port, kernel_says=then(host.ask("kmsg"), last, "kmsg"))
+
+
+def _layer(text: str) -> str:
+    if text not in ("InfiniBand", "Ethernet", "Unknown", "Unspecified"):
+        raise ValueError("no such link layer")
+    return text
+
+
+def _enum(text: str, names: Mapping[int, str]) -> str:
+    """Return the kernel's "4: ACTIVE" as a name. Raises ValueError for a number it does not have."""
+    return names[int(text.split(":", maxsplit=1)[0])]
+
+
+def _lanes(text: str) -> int:
+    found = re.search(r"\((\d+)X", text)
+    if not found or not int(found.group(1)):
+        raise ValueError("no width in the rate")
+    return int(found.group(1))
+
+
+def _rate(text: Any, verbs: Any, interface: Netdev | Unknown | None, base: str) -> float | Unknown:
+    """Return Gb/s: an Ethernet port's from its interface, else from verbs, else the kernel's text."""
+    if isinstance(interface, Netdev) and not isinstance(interface.speed_gbps, Unknown):
+        return interface.speed_gbps
+    by_verbs = then(verbs, lambda v: _positive(v["gbps"]))
+    return by_verbs if not isinstance(by_verbs, Unknown) else then(text, _rate_text, f"read {base}/rate")
+
+
+def _positive(value: Any) -> float:
+    if isinstance(value, bool) or not 0 < float(value) <= _FASTEST_GBPS:
+        raise ValueError("not a rate")
+    return float(value)
+
+
+def _rate_text(text: str) -> float:
+    found = re.match(r"(\d+(?:\.\d+)?) Gb/sec \(\d+X ?(\w*)\)", text)
+    if not found or not float(found.group(1)):
+        raise ValueError("not a rate")
+    if found.group(2) in ("", "SDR"):
+        raise ValueError("the kernel prints SDR also for speeds it does not know")
+    return float(found.group(1))
+
+
+def _active_mtu(verbs: Any, interface: Netdev | Unknown) -> int | Unknown:
+    """Return the port's MTU in bytes: from verbs, else what the kernel derives from the interface's MTU."""
+    by_verbs = then(verbs, lambda v: _mtu(v["active_mtu"]))
+    if not isinstance(by_verbs, Unknown) or not isinstance(interface, Netdev):
+        return by_verbs
+    return interface.roce_mtu
+
+
+def _mtu(value: Any) -> int:
+    if value not in (256, 512, 1024, 2048, 4096):
+        raise ValueError("not an MTU of RDMA")
+    return int(value)
+
+
+def _netdev(host: Host, device: str, number: int, gids: tuple[Gid, ...] | Unknown) -> Netdev | Unknown:
+    """Return the port's interface: the one its GIDs name, else the device's; several GIDs may lie on VLANs."""
+    named = then(gids, lambda table: list(dict.fromkeys(n for g in table if not isinstance(n := g.netdev, Unknown))))
+    candidates = known_or(named, [])
+    if not candidates:
+        candidates = list(known_or(names_in(host, f"{_IB}/{device}/device/net"), ()))
+        ports = [known_or(host.ask("read", f"/sys/class/net/{name}/dev_port"), "") for name in candidates]
+        candidates = [n for n, p in zip(candidates, ports, strict=True) if p in ("", str(number - 1))] or candidates
+    if not candidates:
+        return Unknown(f"netdev of {device}/{number}", "missing", "no network interface is visible for it")
+    return netdev(host, min(candidates, key=lambda name: ("." in name, candidates.index(name))))
+
+
+def _ever_up(host: Host, base: str, interface: Netdev | Unknown) -> bool | Unknown:
+    """Return whether this port had a link since its driver was loaded."""
+    received, downed = host.ask_all([
+        ("read", f"{base}/counters/port_rcv_data"), ("read", f"{base}/counters/link_downed")
+    ])  # fmt: skip
+    signs = [then(received, lambda n: count(n) > 0), then(downed, lambda n: count(n) > 0)]
+    if isinstance(interface, Netdev):
+        signs.append(interface.came_up)
+    told = [sign for sign in signs if not isinstance(sign, Unknown)]
+    return (
+        any(told) if told else Unknown(f"history of {base}", "unsupported", "no counter tells whether it was ever up")
+    )
