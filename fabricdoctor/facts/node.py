@@ -152,7 +152,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
     host = Shaped(host)
     pci = pci_functions(host)
     gpus = then(pci, lambda functions: tuple(f for f in functions if f.kind == "gpu"))
-    found = then(devices(host, _job_uid(host)), lambda d: assign_roles(d, known_or(gpus, ()), rails))
+    found = then(devices(host, _job_uid(host)), lambda d: assign_roles(d, pci, rails))
     some_rdma = not isinstance(found, Unknown) and bool(found)
     return Node(
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),

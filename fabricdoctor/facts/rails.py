@@ -47,20 +47,40 @@ class Rails:
 
 
 def assign_roles(
-    devices: Iterable[Device], gpus: tuple[PciFunction, ...], rails: tuple[str, ...] | None
+    devices: Iterable[Device], pci: tuple[PciFunction, ...] | Unknown, rails: tuple[str, ...] | None
 ) -> tuple[Device, ...]:
     """Return the devices with each port's role set; `rails` are glob patterns of the site, or None to find them."""
     found = tuple(devices)
+    gpus = tuple(function for function in known_or(pci, ()) if function.kind == "gpu")
     ports = [(device, port) for device in found for port in known_or(device.ports, ())]
     role = _named(ports, rails) if rails is not None else _nearest(ports, gpus)
     chosen = [port for device, port in ports if role[str(port)] == FABRIC]
-    sure = rails is not None or _groups_are_sure(found)
+    sure = _agree(pci, found) and (rails is not None or _groups_are_sure(found))
     return tuple(
         replace(d, ports=tuple(_with_role(p, role[str(p)], chosen, len(gpus), sure=sure) for p in d.ports))
         if not isinstance(d.ports, Unknown)
         else d
         for d in found
     )
+
+
+def _agree(pci: tuple[PciFunction, ...] | Unknown, devices: tuple[Device, ...]) -> bool:
+    """Return whether the PCI bus and the RDMA devices tell one story, which makes GPUs and siblings known.
+
+    Each device's function is listed, each function's devices exist and have ports, and one model is one board.
+    """
+    if isinstance(pci, Unknown):
+        return False
+    functions = {function.address: function for function in pci}
+    names = {device.name for device in devices}
+    boards: dict[tuple[str, ...], set[str]] = {}
+    for device in devices:
+        function = functions.get(known_or(device.pci, ""))
+        if (device.path and function is None) or known_or(device.ports, ()) == ():
+            return False
+        for port in known_or(device.ports, ()) if function else ():
+            boards.setdefault(function.model, set()).add(port.board)  # type: ignore[union-attr]
+    return all(set(known_or(f.rdma, ())) <= names for f in pci) and all(len(b) == 1 for b in boards.values())
 
 
 def _groups_are_sure(devices: tuple[Device, ...]) -> bool:
