@@ -35,9 +35,9 @@ _CLASS = "traffic-class-misses-lossless-priority"
 #: the value is a representation, "deleted" for a member that is gone, or ".*".
 LEGAL: tuple[tuple[str, str, set[str]], ...] = (
     # the classification table is really empty: packets are then classified by PCP
-    (r"dcb rail# app", r"\[\]", {"trust-mismatch", "qos-chain-broken", _CLASS}),
+    (r"dcb (rail|port)# app", r"\[\]", {"trust-mismatch", "qos-chain-broken", _CLASS}),
     # the entry of DSCP 26 is really not there
-    (r"dcb rail# app #", "deleted", {"dscp-not-mapped-to-lossless-priority", "qos-chain-broken", _CLASS}),
+    (r"dcb (rail|port)# app #", "deleted", {"dscp-not-mapped-to-lossless-priority", "qos-chain-broken", _CLASS}),
     # no visible GID, or not the one of the address
     (r"gids mlx#_#/# entries", r"\{\}", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
     (r"gids mlx#_#/# entries #", "deleted", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
@@ -45,13 +45,15 @@ LEGAL: tuple[tuple[str, str, set[str]], ...] = (
     (r"list /dev/infiniband", r"\[\]|missing", {"no-userspace-provider"}),
     (r"list /dev/infiniband #", r"deleted|'-1'|'18446744073709551615'", {"no-userspace-provider"}),
     (r"list /sys/class/infiniband_verbs", r"\[\]|missing", {"no-userspace-provider"}),
+    # the only device's node is of another name, or gone; beside others it would be unknown
+    (r"list /sys/class/infiniband_verbs #", r"deleted|'-1'|'18446744073709551615'", {"no-userspace-provider"}),
     # libibverbs finds no provider
     (r"verbs.devices devices", r"\[\]", {"no-userspace-provider"}),
     (r"verbs.devices devices #", "deleted", {"no-userspace-provider"}),
     # NCCL reads any text as a number
     (r"environ NCCL_IB_TC", r"''|'18446744073709551615'", {_CLASS}),
     # global pause is really on
-    (r"ethtool.pause rail# [rt]x", "True", {"global-pause-with-pfc", "qos-chain-broken"}),
+    (r"ethtool.pause (rail|port)# [rt]x", "True", {"global-pause-with-pfc", "qos-chain-broken"}),
 )
 
 
@@ -169,10 +171,11 @@ def test_legal_answers_are_still_such(checks):
     """Each entry of the list is needed: without it a corruption would be reported."""
     told = set()
     only = "dcb|gids|list /dev|list /sys/class/infiniband_verbs|verbs.devices|environ|ethtool.pause"
-    for label, how, host in damaged(make.two_rails_roce(), every=True, only=only):
-        if allowed(label, how):
-            faults = {f.check for f in judge(checks.values(), observe(host), make.LOSSLESS) if f.fault}
-            told |= {what for what, _, _ in LEGAL if faults and re.fullmatch(what, pattern(label))}
+    for healthy in (make.two_rails_roce(), make.bond()):
+        for label, how, host in damaged(healthy, every=True, only=only):
+            if allowed(label, how):
+                faults = {f.check for f in judge(checks.values(), observe(host), make.LOSSLESS) if f.fault}
+                told |= {what for what, _, _ in LEGAL if faults and re.fullmatch(what, pattern(label))}
     assert told == {what for what, _, _ in LEGAL}
 
 

@@ -85,7 +85,7 @@ def _speed(text: Any, modes: Any, base: str) -> float | Unknown:
 
     def parse(value: Any) -> float:
         megabits = int(value)
-        if not 0 < megabits <= _FASTEST_MBPS or megabits in (0xFFFF, 0xFFFFFFFF):
+        if isinstance(value, bool) or not 0 < megabits <= _FASTEST_MBPS or megabits in (0xFFFF, 0xFFFFFFFF):
             raise ValueError("speed unknown")
         return megabits / 1000
 
