@@ -80,15 +80,19 @@ def load(directories: Iterable[Path]) -> Catalogue:
 
 def _refuse_circles(checks: dict[str, Check[Any]]) -> None:
     """Refuse checks that explain each other: their faults would hide one another."""
+    above = {
+        name: [*check.explained_by, *(whole.id for whole in checks.values() if name in whole.links)]
+        for name, check in checks.items()
+    }
     for name, check in checks.items():
-        seen, causes = {name}, list(check.explained_by)
+        seen, causes = {name}, list(above[name])
         while causes:
             cause = causes.pop()
             if cause == name:
                 raise CatalogueError(f"{check.file}: {name!r} explains itself, by {', '.join(sorted(seen))}")
             if cause in checks and cause not in seen:
                 seen.add(cause)
-                causes += checks[cause].explained_by
+                causes += above[cause]
 
 
 def _files(directory: Path) -> list[Path]:

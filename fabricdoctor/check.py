@@ -52,6 +52,7 @@ __all__ = [
     "Severity",
     "Share",
     "Unknown",
+    "chain",
     "check",
     "join",
     "known",
@@ -75,6 +76,8 @@ class Check(Generic[S]):
     judge: Judge[S]
     doc: str
     explained_by: tuple[str, ...] = ()
+    #: of a chain: the ids of its links, in order
+    links: tuple[str, ...] = ()
     area: str = ""
     file: str = ""
 
@@ -90,5 +93,22 @@ def check(
 
     def make(judge: Judge[Any]) -> Check[Any]:
         return Check(judge.__name__.replace("_", "-"), severity, over, judge, judge.__doc__ or "", explained_by)
+
+    return make
+
+
+def chain(*, over: Subjects[S], severity: Severity, links: tuple[str, ...]) -> Callable[[Callable[[], None]], Check[S]]:
+    """Make one verdict of several checks over the same subjects, its `links`, each building on those before.
+
+    Where links are broken, it is the fault of the first one, with the severity of the worst, and shows them under it.
+    Faults that are only information break nothing.
+    """
+
+    def never(_: Any, __: Expect) -> Fault | None:
+        raise AssertionError("a chain is judged by its links")
+
+    def make(describe: Callable[[], None]) -> Check[S]:
+        name = describe.__name__.replace("_", "-")
+        return Check(name, severity, over, never, describe.__doc__ or "", links=links)
 
     return make

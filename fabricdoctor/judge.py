@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from .check import Check
@@ -20,12 +21,23 @@ def judge(
     """Return the findings of all checks, faults folded under their causes; `severities` overrides per check id."""
     checks = list(checks)
     override = severities or {}
-    found = [f for check in checks for f in _over(check, node, expect, override.get(check.id))]
-    return _fold(found, {check.id: check.explained_by for check in checks})
+    found: dict[str, list[Finding]] = {}
+    for check in sorted(checks, key=lambda check: bool(check.links)):
+        judged = partial(_chained, found) if check.links else _one
+        found[check.id] = list(_over(check, node, partial(judged, check, expect, override.get(check.id)), override))
+    return _fold([f for check in checks for f in found[check.id]], causes_of(checks))
 
 
-def _over(check: Check[Any], node: Node, expect: Expect, severity: Severity | None) -> Iterator[Finding]:
-    level = severity or check.severity
+def causes_of(checks: Iterable[Check[Any]]) -> dict[str, tuple[str, ...]]:
+    """Return for each check what its faults are shown under: its causes, then the chains it is a link of."""
+    checks = list(checks)
+    return {c.id: c.explained_by + tuple(whole.id for whole in checks if c.id in whole.links) for c in checks}
+
+
+def _over(
+    check: Check[Any], node: Node, judged: Callable[[object], Finding], override: Mapping[str, Severity]
+) -> Iterator[Finding]:
+    level = override.get(check.id, check.severity)
     try:
         subjects = check.over(node)
         if isinstance(subjects, Unknown):
@@ -36,12 +48,12 @@ def _over(check: Check[Any], node: Node, expect: Expect, severity: Severity | No
             )
         else:
             for subject in subjects:
-                yield _one(check, subject, expect, severity)
+                yield judged(subject)
     except Exception as error:  # noqa: BLE001  one bad check must not take the others with it
         yield _broken(Finding(check.id, "node", Verdict.BROKEN, level), error)
 
 
-def _one(check: Check[Any], subject: object, expect: Expect, severity: Severity | None) -> Finding:
+def _one(check: Check[Any], expect: Expect, severity: Severity | None, subject: object) -> Finding:
     finding = Finding(check.id, str(subject), Verdict.OK, severity or check.severity)
     asked: Any = Asked(expect)
     try:
@@ -58,6 +70,27 @@ def _one(check: Check[Any], subject: object, expect: Expect, severity: Severity 
     if fault is None:
         return finding
     return replace(finding, verdict=Verdict.FAULT, severity=severity or fault.severity or check.severity, fault=fault)
+
+
+def _chained(
+    found: Mapping[str, list[Finding]], whole: Check[Any], _: Expect, severity: Severity | None, subject: object
+) -> Finding:
+    """Return the verdict of a chain: the first broken link's fault, else what a critical link lacks."""
+    finding = Finding(whole.id, str(subject), Verdict.OK, severity or whole.severity)
+    links = [f for link in whole.links for f in found.get(link, ()) if f.subject == finding.subject]
+    broken = [f for f in links if f.fault and f.severity is not Severity.INFO]
+    if broken and (fault := broken[0].fault):
+        worst = min((f.severity for f in broken), key=lambda level: level.rank)
+        fault = replace(fault, saw=f"first broken link: {broken[0].check}; {fault.saw}")
+        return replace(finding, verdict=Verdict.FAULT, severity=severity or worst, fault=fault)
+    weighty = [f for f in links if f.severity is Severity.CRITICAL] or links
+    gap = next((f for f in weighty if f.verdict in (Verdict.UNKNOWN, Verdict.BROKEN)), None)
+    told = gap or next((f for f in weighty if f.why != "no-expectation"), next(iter(weighty), None))
+    if told is None:
+        return replace(finding, verdict=Verdict.SKIPPED, reason="none of its links was judged", why="excluded")
+    if told.verdict in (Verdict.OK, Verdict.FAULT):
+        return finding
+    return replace(told, check=finding.check, severity=finding.severity)
 
 
 def _not_known(finding: Finding, unknown: Unknown) -> Finding:

@@ -61,6 +61,7 @@ def plan(options: Options, hostname: str) -> Plan:
     config = expect.load(options.config, options.profile, hostname)
     found = catalogue.load_all(options.checks)
     only = found.matching(options.only, "--only") if options.only else frozenset(found.checks)
+    only |= {link for name in only for link in found.checks[name].links if link in found.checks}
     left_out = found.matching(options.skip, "--skip") | found.matching(config.disable, f"{config.file}: checks.disable")
     found.matching(config.severity, f"{config.file}: checks.severity")
     found.matching(options.require, "--require")

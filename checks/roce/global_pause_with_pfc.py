@@ -1,7 +1,7 @@
 from fabricdoctor.check import Expect, Fault, Link, Severity, check, join, known
 
 
-@check(over=lambda node: node.links, severity=Severity.WARNING, explained_by=("qos-chain-broken",))
+@check(over=lambda node: node.links, severity=Severity.WARNING)
 def global_pause_with_pfc(link: Link, _: Expect) -> Fault | None:
     """
     ## What it looks at

@@ -1,7 +1,7 @@
 from fabricdoctor.check import Expect, Fault, Link, Severity, check, join, known, wanted
 
 
-@check(over=lambda node: node.links, severity=Severity.CRITICAL, explained_by=("qos-chain-broken",))
+@check(over=lambda node: node.links, severity=Severity.CRITICAL)
 def pfc_off(link: Link, expect: Expect) -> Fault | None:
     """
     ## What it looks at

@@ -1,12 +1,36 @@
-from fabricdoctor.check import Expect, Fault, Link, Severity, check, join, known, known_or, wanted
+from fabricdoctor.check import Severity, chain
 
 
-@check(over=lambda node: node.links, severity=Severity.CRITICAL)
-def qos_chain_broken(link: Link, expect: Expect) -> Fault | None:
+@chain(
+    over=lambda node: node.links,
+    severity=Severity.CRITICAL,
+    links=(
+        "trust-mismatch",
+        "dscp-not-mapped-to-lossless-priority",
+        "traffic-class-misses-lossless-priority",
+        "pfc-off",
+        "pfc-on-wrong-priority",
+        "global-pause-with-pfc",
+        "pfc-on-too-many-priorities",
+        "pfc-on-default-priority",
+        "dcbx-owned-by-firmware",
+        "lossless-priority-shares-traffic-class",
+        "lossless-class-without-bandwidth",
+        "rate-limit-on-lossless-class",
+        "cable-length-not-set",
+        "headroom-too-small",
+        "ecn-off-on-lossless-priority",
+        "wrong-congestion-control",
+        "pfc-on-cnp-priority",
+        "cnp-maps-to-paused-class",
+    ),
+)
+def qos_chain_broken() -> None:
     """
     ## What it looks at
-    The way of an RDMA packet into the lossless class, in order: trust, DSCP to priority, PFC on that priority,
-    global pause in PFC's place. It names the first broken link; further ones are shown under it.
+    The way of an RDMA packet through the lossless class, in order: trust, DSCP to priority, NCCL's traffic class, PFC
+    on that priority and no other, traffic class, bandwidth, buffer, congestion control. It names the first broken
+    link; further ones are shown under it.
 
     ## Why it matters
     The chain is as good as its weakest link: one wrong setting makes RDMA lossy, and nothing fails until many
@@ -15,22 +39,3 @@ def qos_chain_broken(link: Link, expect: Expect) -> Fault | None:
     ## How to fix
     Repair the link that is named, run again, and go on to the next. Then compare with the switch port.
     """
-    lossless = wanted(expect.lossless_priorities)
-    if not lossless:
-        return None
-    name, dscp = link.netdev, expect.dscp
-    if expect.trust is not None and (trust := known(link.trust)) != expect.trust:
-        saw = f"first broken link: trust; packets are classified by {trust.upper()}"
-        return Fault(saw, f"by {expect.trust.upper()}", f"mlnx_qos -i {name} --trust {expect.trust}")
-    if dscp is not None and expect.trust == "dscp" and (priority := known(link.priority_of(dscp))) not in lossless:
-        saw = f"first broken link: classification; DSCP {dscp} gets priority {priority}"
-        return Fault(saw, f"priority {join(lossless)}", f"dcb app replace dev {name} dscp-prio {dscp}:{min(lossless)}")
-    if not lossless <= (paused := known(link.pfc_priorities)):
-        on = " ".join(f"{p}:on" for p in sorted(lossless))
-        saw = "first broken link: PFC; it is " + (f"on priority {join(paused)}" if paused else "off")
-        return Fault(saw, f"PFC on priority {join(lossless)}", f"dcb pfc set dev {name} prio-pfc all:off {on}")
-    if known_or(link.globally_paused, default=False):  # global-pause-with-pfc tells when it is not known
-        severity = Severity.CRITICAL if link.paused_by_802_3x else Severity.WARNING
-        fix = f"ethtool -A {name} autoneg off rx off tx off"
-        return Fault("first broken link: 802.3x pause is on in PFC's place", "802.3x pause off", fix, severity)
-    return None

@@ -33,6 +33,8 @@ class Expect:
     dscp: int | None = _about("DSCP of RDMA traffic; NCCL_IB_TC is four times this value, plus ECN bits")
     cnp_priority: int | None = _about("priority of congestion notification packets")
     congestion_control: Literal["dcqcn", "rttcc", "pcc", "off"] | None = _about("congestion control of the NICs")
+    lossless_bandwidth: int | None = _about("least share of bandwidth (ETS) of a lossless traffic class, percent")
+    cable_m: int | None = _about("length of the rails' longest cable, metres; drivers size their buffers by it")
     max_loss_ppm: float | None = _about("packets lost per million between two samples, before it is a fault")
     max_pause_share: float | None = _about("share of time a link may be paused between two samples (0 to 1)")
     boot_grace_s: float | None = _about("seconds after boot in which links may still come and go")

@@ -22,6 +22,8 @@ class NcclSettings:
     """Settings by name; what none of the places sets is absent."""
 
     settings: Mapping[str, Setting]
+    #: the environment is a job's: Slurm's, or one in which NCCL is set up
+    in_job: bool = False
 
     def get(self, name: str) -> Setting | None:
         return self.settings.get(name)
@@ -68,7 +70,8 @@ def _effective(host: Host, environment: Mapping[str, str]) -> NcclSettings | Unk
             continue
         for name, value in _lines(text):
             found.setdefault(name, Setting(value, path))
-    return NcclSettings(found)
+    in_job = "SLURM_JOB_ID" in environment or any(s.origin == "environment" for s in found.values())
+    return NcclSettings(found, in_job)
 
 
 def _lines(text: str) -> list[tuple[str, str]]:

@@ -70,9 +70,36 @@ class RailLink:
 
     link: Link
     nccl: NcclSettings | Unknown
+    in_job: bool
 
     def __str__(self) -> str:
         return str(self.link)
+
+    @property
+    def in_a_job(self) -> bool | Unknown:
+        """Return whether the environment seen here is a job's: it is one of Slurm's, or NCCL is set up in it."""
+        return then(self.nccl, lambda nccl: self.in_job and nccl.in_job)
+
+    @property
+    def classes(self) -> tuple[tuple[str, int], ...] | Unknown:
+        """Return the traffic classes that are set, each with where: NCCL's, the kernel's for all, rdma_cm's."""
+        if isinstance(self.nccl, Unknown):
+            return self.nccl
+        setting, nccl = self.nccl.get("NCCL_IB_TC"), then(self.nccl.number("NCCL_IB_TC", -1), _traffic_class)
+        told = [
+            (f"NCCL_IB_TC ({setting.origin})" if setting else "", nccl),
+            ("the kernel's traffic class for all", self.link.kernel_class),
+            ("rdma_cm's default_roce_tos", self.link.rdma_cm_class),
+        ]
+        unread = next((value for _, value in told if isinstance(value, Unknown)), None)
+        found = tuple((place, v) for place, v in told if isinstance(v, int) and v >= 0)
+        return unread if unread is not None else found
+
+
+def _traffic_class(value: int) -> int:
+    if value > 0xFF:  # noqa: PLR2004  the byte in the IP header
+        raise ValueError("no traffic class")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +124,7 @@ class Node:
     links: tuple[Link, ...] | Unknown
     nccl: NcclSettings | Unknown
     job_limits: tuple[Limits, ...] | Unknown
+    in_job: bool
 
     @property
     def all_ports(self) -> tuple[Port, ...] | Unknown:
@@ -140,7 +168,7 @@ class Node:
 
     @property
     def nccl_links(self) -> tuple[RailLink, ...] | Unknown:
-        return then(self.links, lambda links: tuple(RailLink(link, self.nccl) for link in links))
+        return then(self.links, lambda links: tuple(RailLink(link, self.nccl, self.in_job) for link in links))
 
     @property
     def inventory(self) -> tuple[Inventory, ...]:
@@ -163,6 +191,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         links=then(found, lambda d: _links(host, d)),
         nccl=nccl_settings(host) if some_rdma else Unknown("environ", "not-applicable", "no RDMA device"),
         job_limits=(limits(host),) if some_rdma and in_job else (),
+        in_job=in_job,
     )
 
 
@@ -184,8 +213,9 @@ def _links(host: Host, found: tuple[Device, ...]) -> tuple[Link, ...]:
                 lower = known_or(port.netdev.lower, ()) or (port.netdev.name,)
                 for name in lower:
                     label = str(port) if len(lower) == 1 else f"{device.name}/{port.number} ({name})"
-                    driver = port.netdev.driver if name == port.netdev.name else netdev(host, name).driver
-                    links.append(link(host, label, name, driver, is_vf=device.is_vf or in_guest))
+                    interface = port.netdev if name == port.netdev.name else netdev(host, name)
+                    pci = known_or(device.pci, "")
+                    links.append(link(host, port, label, interface, pci, is_vf=device.is_vf or in_guest))
     return tuple(links)
 
 

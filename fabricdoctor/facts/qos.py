@@ -8,7 +8,11 @@ from typing import Any, Literal
 
 from ..host import Host
 from ..unknown import Unknown, known_or, then
+from .classes import Buffers, TrafficClasses, buffers, headroom_bytes, rates, traffic_classes
+from .congestion_control import CongestionControl, congestion_control
 from .counters import counter
+from .netdev import Netdev
+from .port import Port
 from .vendors import EthNames, eth_names
 
 Trust = Literal["dscp", "pcp"]
@@ -29,20 +33,31 @@ class Pause:
 class Link:
     """One physical interface under a RoCE port.
 
-    `pfc_priorities` may be paused; `priority_by_dscp` is the classification table (empty: none is set), `traffic_class`
-    of each priority; `discards` packets dropped on arrival per priority, by difference of two samples.
+    `pfc_priorities` may be paused; `priority_by_dscp` is the classification table (empty: none is set); `rate_limits`
+    are Gb/s per traffic class, None for no limit; after `storm_timeout_ms` a paused port is released, 0 for never;
+    `discards` are packets dropped on arrival per priority, by difference of two samples. `kernel_class` is the traffic
+    class the kernel gives every queue pair, `rdma_cm_class` the one for those that ask for none; None: not set.
     """
 
     port: str
     netdev: str
     pfc_priorities: frozenset[int] | Unknown
-    pfc_capable: int | Unknown
     trust: Trust | Unknown
     priority_by_dscp: Mapping[int, int] | Unknown
-    traffic_class: tuple[int, ...] | Unknown
+    classes: TrafficClasses | Unknown
+    rate_limits: tuple[float | None, ...] | Unknown
+    buffers: Buffers | Unknown
+    headroom_bytes: int | Unknown
+    cable_m: int | Unknown
+    gbps: float | Unknown
+    storm_timeout_ms: int | Unknown
+    congestion: CongestionControl
+    kernel_class: int | None | Unknown
+    rdma_cm_class: int | None | Unknown
     pause_receive: bool | Unknown
     pause_send: bool | Unknown
     firmware_owns_dcb: bool | Unknown
+    firmware_usually_does: bool
     pauses: tuple[Pause, ...] | Unknown
     discards: Mapping[int, int] | Unknown
     port_discards: int | Unknown
@@ -73,30 +88,77 @@ class Link:
         return self.port
 
 
-def link(host: Host, port: str, name: str, driver: str | Unknown, *, is_vf: bool) -> Link:
-    """Read the QoS state of interface `name`. What a virtual function or a driver has not got is not applicable."""
-    names = then(driver, eth_names)
+def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_vf: bool) -> Link:
+    """Read the QoS state of an interface of `port`. What a virtual function or driver has not got is not applicable."""
+    name, names = interface.name, then(interface.driver, eth_names)
     absent = is_vf or (isinstance(names, EthNames) and not names.dcb)
-    host.ask_all([("dcb", name), ("ethtool.pause", name), ("ethtool.stats", name)])
+    host.ask_all([(kind, name) for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.pfc-storm")])
     dcb, pause = (_present(host.ask(kind, name), absent=absent) for kind in ("dcb", "ethtool.pause"))
     source = f"dcb {name}"
     pfc = then(_part(dcb, "pfc", source), lambda p: _bits(p["enabled"]), source)
+    cable = _cable(_part(dcb, "pfc", source), names, source)
+    paths = {"netdev": name, "pci": pci, "device": port.device, "port": str(port.number)}
     return Link(
-        port,
-        name,
-        pfc,
-        then(_part(dcb, "pfc", source), lambda p: int(p["cap"]), source),
-        then(dcb, _trust, source),
-        then(_part(dcb, "app", source), _by_dscp, source),
-        then(_part(dcb, "ets", source), lambda e: tuple(int(t) for t in e["prio_tc"]), source),
-        then(pause, lambda p: _flag(p["rx"]), f"ethtool.pause {name}"),
-        then(pause, lambda p: _flag(p["tx"]), f"ethtool.pause {name}"),
-        then(_part(dcb, "dcbx", source), lambda flags: bool(int(flags) & 2), source),
-        _pauses(host, name, pfc, names),
-        _discards(host, name, pfc, names),
-        _total(host, name, names.port_discards if isinstance(names, EthNames) else ""),
-        host.seconds(),
+        port=label,
+        netdev=name,
+        pfc_priorities=pfc,
+        trust=then(dcb, _trust, source),
+        priority_by_dscp=then(_part(dcb, "app", source), _by_dscp, source),
+        classes=then(_part(dcb, "ets", source), traffic_classes, source),
+        rate_limits=then(_optional(dcb, "maxrate_kbps", source), rates, source),
+        buffers=then(_optional(dcb, "buffer", source), buffers, source),
+        headroom_bytes=_headroom(cable, interface),
+        cable_m=cable,
+        gbps=interface.speed_gbps,
+        storm_timeout_ms=_storm_timeout(host, name),
+        congestion=congestion_control(host, interface.driver, absent=is_vf, **paths),
+        kernel_class=_class(host, f"/sys/class/infiniband/{port.device}/tc/{port.number}/traffic_class"),
+        rdma_cm_class=_class(host, f"/sys/kernel/config/rdma_cm/{port.device}/ports/{port.number}/default_roce_tos"),
+        pause_receive=then(pause, lambda p: _flag(p["rx"]), f"ethtool.pause {name}"),
+        pause_send=then(pause, lambda p: _flag(p["tx"]), f"ethtool.pause {name}"),
+        firmware_owns_dcb=then(_part(dcb, "dcbx", source), lambda flags: bool(_bits(flags) & {1}), source),
+        firmware_usually_does=isinstance(names, EthNames) and names.firmware_dcb,
+        pauses=_pauses(host, name, pfc, names),
+        discards=_discards(host, name, pfc, names),
+        port_discards=_total(host, name, names.port_discards if isinstance(names, EthNames) else ""),
+        seconds=host.seconds(),
     )
+
+
+def _cable(pfc: Any, names: EthNames | None | Unknown, source: str) -> int | Unknown:
+    """Return the cable length that the driver sizes its headroom by; most drivers have no such setting."""
+    if isinstance(names, EthNames) and not names.cable_length:
+        return Unknown(source, "not-applicable", "this driver has no setting for the cable's length")
+    return then(pfc, lambda p: _within(p["delay"], 1, 0xFFFF), source)
+
+
+def _headroom(cable: int | Unknown, interface: Netdev) -> int | Unknown:
+    for value in (cable, interface.speed_gbps, interface.mtu):
+        if isinstance(value, Unknown):
+            return value
+    return headroom_bytes(cable, interface.speed_gbps, interface.mtu)  # type: ignore[arg-type]
+
+
+def _storm_timeout(host: Host, name: str) -> int | Unknown:
+    """Return milliseconds. Most drivers have no such watchdog that could be set."""
+    answer = host.ask("ethtool.pfc-storm", name)
+    if isinstance(answer, Unknown) and answer.why in ("unsupported", "missing"):
+        return Unknown(answer.source, "not-applicable", "this driver has no setting for it")
+    return then(answer, lambda ms: _within(ms, 0, 0xFFFF), f"ethtool.pfc-storm {name}")
+
+
+def _class(host: Host, path: str) -> int | None | Unknown:
+    """Return the traffic class in a file that few nodes have: "106", or "Global tclass=106" with NVIDIA's driver."""
+    text = host.ask("read", path)
+    if isinstance(text, Unknown) and text.why in ("missing", "needs-root"):
+        return None
+    return then(text, lambda t: _within(int(t.split("\n")[0].rpartition("=")[2]), 0, 0xFF) or None, f"read {path}")
+
+
+def _within(value: Any, least: int, most: int) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"not between {least} and {most}")
+    return value
 
 
 def _present(answer: Any, *, absent: bool) -> Any:
@@ -109,6 +171,13 @@ def _part(dcb: Any, key: str, source: str) -> Any:
     """Return one getter's answer; one that is absent means that the driver cannot say, not that it is off."""
     if isinstance(dcb, dict) and key not in dcb:
         return Unknown(source, "unsupported", f"the driver does not report {key}")
+    return then(dcb, lambda d: d[key], source)
+
+
+def _optional(dcb: Any, key: str, source: str) -> Any:
+    """Return the answer of a getter that few drivers have: absent, there is no such thing to be wrong."""
+    if isinstance(dcb, dict) and key not in dcb:
+        return Unknown(source, "not-applicable", f"the driver has no {key}")
     return then(dcb, lambda d: d[key], source)
 
 

@@ -57,11 +57,11 @@ FAULTS = {
     "pfc-off": [Row(_pfc(), "PFC on no priority", also=_CHAIN)],
     "pfc-on-wrong-priority": [Row(_pfc(4), "PFC on 4", also=_CHAIN)],
     "pfc-on-too-many-priorities": [
-        Row(_pfc(3, 4, 5), "PFC also on 4 and 5", "warning"),
-        Row({}, "PFC also on 3", "warning", expect={"lossless_priorities": frozenset()}),
+        Row(_pfc(3, 4, 5), "PFC also on 4 and 5", "warning", also=_CHAIN),
+        Row({}, "PFC also on 3", "warning", expect={"lossless_priorities": frozenset()}, also=_CHAIN),
     ],
-    "pfc-on-cnp-priority": [Row(_pfc(3, 6), "PFC on 6, the priority of CNPs")],
-    "pfc-on-default-priority": [Row(_pfc(0, 3), "PFC on 0", "warning")],
+    "pfc-on-cnp-priority": [Row(_pfc(3, 6), "PFC on 6, the priority of CNPs", also=_CHAIN)],
+    "pfc-on-default-priority": [Row(_pfc(0, 3), "PFC on 0", "warning", also=_CHAIN)],
     "trust-mismatch": [
         Row({"dcb rail0": put("trust", value=[255])}, "classified by PCP", also=_CHAIN),
         Row({}, "classified by DSCP", also=_CHAIN, expect={"trust": "pcp"}),
@@ -72,15 +72,11 @@ FAULTS = {
         Row(_PAUSED, "802.3x pause is on", also=_CHAIN),
     ],
     "qos-chain-broken": [
-        Row({"dcb rail0": put("app", value=[])}, "first broken link: trust"),
-        Row(_dscp(1), "first broken link: classification; DSCP 26 gets priority 1"),
-        Row(_pfc(), "first broken link: PFC; it is off"),
-        Row(_pfc(4), "first broken link: PFC; it is on priority 4", expect=_UNSET),
-        Row(_GLOBAL_PAUSE, "first broken link: 802.3x pause", "warning"),
-    ],
-    "traffic-class-misses-lossless-priority": [
-        Row(_env("NCCL_IB_TC", "41"), "NCCL_IB_TC=41 (environment) is DSCP 10, priority 1"),
-        Row(_env("NCCL_IB_TC", ""), "is DSCP 0, priority 0"),
+        Row({"dcb rail0": put("app", value=[])}, "first broken link: trust-mismatch; packets are classified by PCP"),
+        Row(_dscp(1), "first broken link: dscp-not-mapped-to-lossless-priority; DSCP 26 gets priority 1"),
+        Row(_pfc(), "first broken link: pfc-off; PFC on no priority"),
+        Row(_pfc(4), "first broken link: pfc-on-wrong-priority; PFC on 4", expect=_UNSET),
+        Row(_GLOBAL_PAUSE, "first broken link: global-pause-with-pfc; 802.3x pause is on", "warning"),
     ],
     "packet-loss-growing": [
         Row({f"read {_PORT}/hw_counters/out_of_sequence": "4000"}, "4000 packets missing (500 ppm)", "warning"),

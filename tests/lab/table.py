@@ -44,14 +44,7 @@ class Row:
 
 
 CHAIN = "qos-chain-broken"
-ALL_ON = Expected(
-    1,
-    frozenset({
-        ("pfc-on-too-many-priorities", PORT, "warning"),
-        ("pfc-on-cnp-priority", PORT, "critical"),
-        ("pfc-on-default-priority", PORT, "warning"),
-    }),
-)  # fmt: skip
+ALL_ON = ("pfc-on-too-many-priorities", "pfc-on-cnp-priority", "pfc-on-default-priority", "cnp-maps-to-paused-class")
 GID = "gid-nccl-would-pick-is-not-routable"
 BOTH_GIDS = Expected(1, frozenset({(GID, "mlx5_0/1 (rail0)", "critical"), (GID, PORT, "critical")}))
 BOTH_CLOSED = Expected(1, frozenset({("uverbs-not-usable", d, "critical") for d in ("mlx5_0", "mlx5_1")}))
@@ -85,7 +78,7 @@ ROWS = (
         "pfc-wrong-priority", "pfc_only 1 1 4", "pfc_default 1 1",
         fault(CHAIN, "critical", PORT, "pfc-on-wrong-priority"),
     ),
-    Row("pfc-too-many", "pfc_all 1 1", "pfc_default 1 1", ALL_ON),
+    Row("pfc-too-many", "pfc_all 1 1", "pfc_default 1 1", fault(CHAIN, "critical", PORT, *ALL_ON)),
     Row(
         "dscp-remapped", "dscp_26_to_0 1 1", "dscp_26_back 1 1",
         fault(CHAIN, "critical", PORT, "dscp-not-mapped-to-lossless-priority"),
@@ -94,6 +87,7 @@ ROWS = (
         "pauses-rising", "rising 1 1 rx_prio3_pause_duration 600000", "rising_stop",
         fault("pause-time-high", "warning"), options="--interval 3",
     ),
+    Row("ecn-off", "ecn_off 1 1 3", "ecn_on 1 1 3", fault(CHAIN, "critical", PORT, "ecn-off-on-lossless-priority")),
     Row("trust-pcp", "trust_pcp 1 1", "trust_dscp 1 1", fault(CHAIN, "critical", PORT, "trust-mismatch")),
     Row("memlock-small", root=Expected(), user=SMALL_MEMLOCK, around="with_memlock 64"),
     Row(

@@ -19,9 +19,10 @@ from fabricdoctor.unknown import Unknown
 Answers = dict[str, Any]
 #: What a site with a lossless RoCE fabric sets, one that is lossy, and one with InfiniBand.
 LOSSLESS = Expect(
-    addressed_rails=True, mtu=4096, lossless_priorities=frozenset({3}), trust="dscp", dscp=26, cnp_priority=6
-)
-LOSSY = Expect(addressed_rails=False, mtu=4096, lossless_priorities=frozenset())
+    addressed_rails=True, mtu=4096, lossless_priorities=frozenset({3}), trust="dscp", dscp=26, cnp_priority=6,
+    congestion_control="dcqcn",
+)  # fmt: skip
+LOSSY = Expect(addressed_rails=False, mtu=4096, lossless_priorities=frozenset(), congestion_control="dcqcn")
 INFINIBAND = Expect(mtu=4096)
 SECONDS = 60.0
 _UPTIME_S = 864000.0
@@ -171,12 +172,22 @@ def add_interface(answers: Answers, rail: int, *, first: int = 0, name: str = ""
         f"ethtool.pause {name}": {"autoneg": False, "rx": False, "tx": False, "stats": {}},
         f"ethtool.stats {name}": dict(_STATS),
         f"dcb {name}": {
-            "pfc": {"cap": 8, "enabled": 1 << 3, "mbc": False, "delay": 0, "requests": [0] * 8, "indications": [0] * 8},
-            "ets": {"prio_tc": [0, 1, 2, 3, 4, 5, 6, 7]},
+            "pfc": {"cap": 8, "enabled": 1 << 3, "mbc": False, "delay": 7, "requests": [0] * 8, "indications": [0] * 8},
+            "ets": {
+                "willing": 0, "cap": 8, "cbs": 0, "tc_tx_bw": [50, 0, 0, 50, 0, 0, 0, 0], "tc_rx_bw": [0] * 8,
+                "tc_tsa": [2, 0, 0, 2, 0, 0, 0, 0], "prio_tc": [0, 0, 0, 3, 0, 0, 6, 0],
+            },
             "app": [[5, dscp >> 3, dscp] for dscp in range(64)],
+            "maxrate_kbps": [0] * 8,
+            "buffer": {
+                "prio2buffer": [0, 0, 0, 1, 0, 0, 0, 0], "size": [130944, 200064, 0, 0, 0, 0, 0, 0], "total": 331008,
+            },
             "dcbx": 9,
         },
+        f"ethtool.pfc-storm {name}": 100,
     }  # fmt: skip
+    answers |= {f"read {base}/ecn/roce_{half}/enable/{p}": "1" for half in ("np", "rp") for p in range(8)}
+    answers |= {f"read {base}/ecn/roce_np/cnp_dscp": "48", f"read {base}/ecn/roce_np/cnp_802p_prio": "6"}
 
 
 def two_rails_roce(rails: int = 2) -> Recording:

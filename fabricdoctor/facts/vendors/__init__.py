@@ -32,6 +32,29 @@ class EthNames:
     port_discards: str = ""
     #: False: the driver has no DCB interface at all, and its QoS is set by a tool of the vendor
     dcb: bool = True
+    #: the PFC answer's `delay` is the cable's length in metres, and the driver sizes its headroom by it
+    cable_length: bool = False
+    #: that the firmware negotiates DCB with the switch is this driver's usual way
+    firmware_dcb: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CcFiles:
+    """Where a driver shows congestion control; {netdev}, {pci}, {device}, {port}, {p} (priority) are filled in.
+
+    `probe` is there when the layout is. "" stands for what the layout does not show. `notify` and `react` are one
+    flag per priority; a driver with one for all of it has `enabled` in their place.
+    """
+
+    probe: str
+    notify: str = ""
+    react: str = ""
+    enabled: str = ""
+    cnp_dscp: str = ""
+    cnp_priority: str = ""
+    #: the one algorithm this driver has, when it is on
+    algorithm: str = ""
+    turn_on: str = ""
 
 
 def rdma_names(driver: str) -> RdmaNames | None:
@@ -42,6 +65,13 @@ def rdma_names(driver: str) -> RdmaNames | None:
 def eth_names(driver: str) -> EthNames | None:
     """Return the names of a network driver, as `ethtool -i` gives it."""
     return _ETH().get(driver)
+
+
+def cc_files(driver: str) -> tuple[CcFiles, ...]:
+    """Return the layouts a network driver's congestion control may have, the one of an out-of-tree driver first."""
+    from . import bnxt, intel, mlx5  # noqa: PLC0415
+
+    return next((module.CC for module in (bnxt, intel, mlx5) if driver in module.DRIVERS), ())
 
 
 def rdma_module(driver: str) -> str:

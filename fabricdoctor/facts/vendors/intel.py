@@ -3,7 +3,7 @@
 Names: drivers/infiniband/hw/irdma/verbs.c and drivers/net/ethernet/intel/ice/ice_ethtool.c.
 """
 
-from . import EthNames, RdmaNames
+from . import CcFiles, EthNames, RdmaNames
 
 DRIVERS = ("ice", "i40e")
 RDMA = RdmaNames(
@@ -12,4 +12,8 @@ RDMA = RdmaNames(
     timeouts=("RTO",),
     packets=(("hw_counters", "ip4InPkts"), ("hw_counters", "ip4OutPkts")),
 )
-ETH = EthNames(port_discards="rx_dropped.nic")
+ETH = EthNames(port_discards="rx_dropped.nic", firmware_dcb=True)
+
+_OWN = "/sys/kernel/config/irdma/{device}/roce_dcqcn_enable"
+#: Intel's own package only, and where someone made the directory; the kernel's driver has no such switch.
+CC = (CcFiles(probe=_OWN, enabled=_OWN, algorithm="dcqcn", turn_on=f"echo 1 > {_OWN}"),)

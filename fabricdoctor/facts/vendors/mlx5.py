@@ -3,7 +3,7 @@
 Names: the kernel's Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst.
 """
 
-from . import EthNames, RdmaNames
+from . import CcFiles, EthNames, RdmaNames
 
 DRIVERS = ("mlx5_core",)
 RDMA = RdmaNames(
@@ -18,4 +18,25 @@ ETH = EthNames(
     pause_sent_us="tx_global_pause_duration",
     discards="rx_prio{p}_discards",
     port_discards="rx_discards_phy",
+    cable_length=True,
+)
+
+_ECN = "/sys/class/net/{netdev}/ecn"
+_PARAMETERS = "/sys/kernel/debug/mlx5/{pci}/cc_params"
+#: NVIDIA's own packages of the driver, then the kernel's (drivers/infiniband/hw/mlx5/cong.c), which does not show on
+#: which priorities it is on: that is in the firmware's settings.
+CC = (
+    CcFiles(
+        probe=_ECN + "/roce_np/cnp_dscp",
+        notify=_ECN + "/roce_np/enable/{p}",
+        react=_ECN + "/roce_rp/enable/{p}",
+        cnp_dscp=_ECN + "/roce_np/cnp_dscp",
+        cnp_priority=_ECN + "/roce_np/cnp_802p_prio",
+        turn_on="for half in np rp; do echo 1 > " + _ECN + "/roce_$half/enable/{p}; done",
+    ),
+    CcFiles(
+        probe=_PARAMETERS + "/np_cnp_dscp",
+        cnp_dscp=_PARAMETERS + "/np_cnp_dscp",
+        cnp_priority=_PARAMETERS + "/np_cnp_prio",
+    ),
 )
