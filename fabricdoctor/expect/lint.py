@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -34,7 +33,11 @@ def contradiction(values: Values) -> Contradiction | None:
 
 def shown(value: Any) -> str:
     """Return a value as one writes it in the file."""
-    return json.dumps(sorted(value) if isinstance(value, frozenset) else value)
+    if isinstance(value, (frozenset, tuple, list)):
+        return f"[{', '.join(shown(item) for item in (sorted(value) if isinstance(value, frozenset) else value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _cnp_is_paused(values: Values) -> Contradiction | None:
@@ -70,7 +73,7 @@ def _roce_on_infiniband(values: Values) -> Contradiction | None:
     keys = [key for key in _ROCE if key in values]
     if values.get("link_layer") != "InfiniBand" or not keys:
         return None
-    why = f'that is for RoCE; link_layer = "Ethernet", profile = "infiniband", or unset = {json.dumps(keys)}'
+    why = f'that is for RoCE; link_layer = "Ethernet", profile = "infiniband", or unset = {shown(keys)}'
     return Contradiction(("link_layer", *keys), why)
 
 
