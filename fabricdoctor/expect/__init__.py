@@ -1,7 +1,8 @@
 """What this site wants, and where each value comes from."""
 
-from .load import Config, ConfigError, load, profiles
+from .load import Config, load, profiles
 from .model import Asked, Expect, UnsetExpectation, about, names, wanted
+from .place import ConfigError
 
 __all__ = [
     "Asked",

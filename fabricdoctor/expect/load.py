@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import stat
-import sys
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from ..finding import Severity
+from .lint import contradiction, shown
 from .model import Expect, names
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from .place import ConfigError, Place, like, read_toml
 
 SITE_FILE = Path("/etc/fabricdoctor/fabricdoctor.toml")
 _PROFILES = Path(__file__).parent / "profiles"
-
-
-class ConfigError(Exception):
-    """A configuration that cannot be used; the message names file, line, key and what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +31,7 @@ class Config:
 
 def profiles() -> dict[str, str]:
     """Return the names of the profiles that come with the tool, with their titles."""
-    return {path.stem: str(_toml(path)["title"]) for path in sorted(_PROFILES.glob("*.toml"))}
+    return {path.stem: str(read_toml(path)["title"]) for path in sorted(_PROFILES.glob("*.toml"))}
 
 
 def load(path: Path | None, profile: str | None, hostname: str) -> Config:
@@ -51,90 +42,104 @@ def load(path: Path | None, profile: str | None, hostname: str) -> Config:
     """
     file = path if path is not None else SITE_FILE if SITE_FILE.exists() else None
     document = _document(file) if file else {}
-    at = _Place(file)
+    at = Place(file)
     chosen = profile or _text(at, document.get("profile"), "profile")
-    values, origin = _profile(chosen, at if not profile else None)
-    for where, table in _tables(at, document, hostname):
-        for key, value in table.items():
-            values[key] = _value(at, where, key, value)
-            origin[key] = at.line(where, key)
+    laid = _profile(chosen, at if not profile else None)
+    expect, groups = _tables(at, document)
+    laid.lay(at, "expect", expect)
+    for nodes, table in groups.items():  # every group has to be right, on whatever node this is
+        laid.copy().lay(at, f'expect.group."{nodes}"', table)
+    for nodes, table in groups.items():
+        if _holds(at, nodes, hostname):
+            laid.lay(at, f'expect.group."{nodes}"', table)
     disable, severity = _checks(at, document.get("checks", {}))
-    return Config(Expect(**values), origin, chosen, disable, severity, str(file) if file else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Finds the line of a key, for messages."""
-
-    file: Path | None
-
-    def line(self, table: str, key: str) -> str:
-        """Return "FILE, line N" of `key` in `table` ("" for the top of the file)."""
-        current, text = "", self.file.read_text(errors="replace") if self.file else ""
-        for number, line in enumerate(text.splitlines(), 1):
-            bare = line.strip()
-            if bare.startswith("["):
-                current = bare.strip("[]").strip()
-                if current == f"{table}.{key}".strip("."):
-                    return f"{self.file}, line {number}"
-            elif current == table and bare.split("=")[0].strip().strip("\"'") == key:
-                return f"{self.file}, line {number}"
-        return f"{self.file}"
-
-    def error(self, table: str, key: str, message: str) -> ConfigError:
-        shown = f"{table}.{key}" if table else key
-        return ConfigError(f"{self.line(table, key)}: {shown}: {message}")
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise ConfigError(f"{path}: not a regular file")
-        document: dict[str, Any] = tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 text: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
-    return document
+    return Config(Expect(**laid.values), laid.origin, chosen, disable, severity, str(file) if file else None)
 
 
 def _document(path: Path) -> dict[str, Any]:
-    document = _toml(path)
+    document = read_toml(path)
     for key in document:
         if key not in ("profile", "expect", "checks"):
-            raise _Place(path).error("", key, f"no such key{_like(key, ('profile', 'expect', 'checks'))}")
+            raise Place(path).error("", key, f"no such key{like(key, ('profile', 'expect', 'checks'))}")
     return document
 
 
-def _profile(name: str | None, at: _Place | None) -> tuple[dict[str, Any], dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """Values laid over each other, the latest last, each with where it comes from: for people, and for messages."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origin: dict[str, str] = field(default_factory=dict)
+    place: dict[str, tuple[Place, str]] = field(default_factory=dict)
+
+    def copy(self) -> _Laid:
+        return _Laid(dict(self.values), dict(self.origin), dict(self.place))
+
+    def lay(self, at: Place, where: str, table: Mapping[str, Any], origin: Callable[[str], str] | None = None) -> None:
+        """Lay one table over what is there. Raises ConfigError, also when the result contradicts itself."""
+        for key in _unset(at, where, table):
+            self.values.pop(key, None)
+            self.origin.pop(key, None)
+        for key, value in table.items():
+            if key != "unset":
+                self.values.pop(key, None)
+                self.values[key] = _value(at, where, key, value)
+                self.origin[key] = origin(key) if origin else at.line(where, key)
+                self.place[key] = at, where
+        self._refuse_contradiction()
+
+    def _refuse_contradiction(self) -> None:
+        found = contradiction(self.values)
+        if found is None:
+            return
+        blamed = next(key for key in reversed(self.values) if key in found.keys)
+        others: dict[str, list[str]] = {}
+        for key in found.keys:
+            if key != blamed:
+                others.setdefault(self.origin[key].split(": ")[0], []).append(f"{key} = {shown(self.values[key])}")
+        against = "; ".join(f"{', '.join(pairs)} ({origin})" for origin, pairs in others.items())
+        at, where = self.place[blamed]
+        raise at.error(where, blamed, f"{shown(self.values[blamed])} contradicts {against}: {found.right}")
+
+
+def _unset(at: Place, where: str, table: Mapping[str, Any]) -> list[str]:
+    """Return the keys whose earlier values this table drops."""
+    keys: list[str] = table.get("unset", [])
+    if not _is_texts(keys):
+        raise at.error(where, "unset", 'must be a list of expectations: ["dscp"]')
+    for key in keys:
+        if key not in names():
+            raise at.error(where, "unset", f"no expectation is called {key!r}{like(key, names())}")
+        if key in table:
+            raise at.error(where, "unset", f"{key} is set in the same table; one of the two has to go")
+    return keys
+
+
+def _profile(name: str | None, at: Place | None, base_of: str = "") -> _Laid:
+    """Return the values of a profile, laid over those of the profile it is based on."""
     if name is None:
-        return {}, {}
+        return _Laid()
     path = _PROFILES / f"{name}.toml"
     if "/" in name or not path.is_file():
         known = tuple(p.stem for p in sorted(_PROFILES.glob("*.toml")))
         message = f"no profile is called {name!r}; there are {', '.join(known)}"
         raise at.error("", "profile", message) if at else ConfigError(f"--profile: {message}")
-    document, place = _toml(path), _Place(path)
-    values = {key: _value(place, "expect", key, value) for key, value in document["expect"].items()}
-    return values, {key: f"profile {name}: {document['source'][key]}" for key in values}
+    document = read_toml(path)
+    laid = _profile(document.get("base"), Place(path), name)
+    who = f"profile {name}" + (f", the base of {base_of}" if base_of else "")
+    laid.lay(Place(path), "expect", document["expect"], lambda key: f"{who}: {document['source'][key]}")
+    return laid
 
 
-def _tables(at: _Place, document: Mapping[str, Any], hostname: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return [expect] and the groups that hold this node, in the order of the file, as (name, keys and values)."""
+def _tables(at: Place, document: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Mapping[str, Any]]]:
+    """Return [expect] without its groups, and the groups, by their node sets, in the order of the file."""
     expect = _table(at, "", "expect", document.get("expect", {}))
     groups = _table(at, "expect", "group", expect.get("group", {}))
-    found: list[tuple[str, Mapping[str, Any]]] = [
-        ("expect", {key: value for key, value in expect.items() if key != "group"})
-    ]
-    for nodes, table in groups.items():
-        if _holds(at, nodes, hostname):
-            found.append((f'expect.group."{nodes}"', _table(at, "expect.group", nodes, table)))
-    return found
+    own = {key: value for key, value in expect.items() if key != "group"}
+    return own, {nodes: _table(at, "expect.group", nodes, table) for nodes, table in groups.items()}
 
 
-def _holds(at: _Place, nodes: str, hostname: str) -> bool:
+def _holds(at: Place, nodes: str, hostname: str) -> bool:
     """Return whether a node set (ClusterShell's syntax) holds this node, by its full or its short name."""
     try:
         from ClusterShell.NodeSet import NodeSet, NodeSetParseError  # noqa: PLC0415  only sites with groups pay for it
@@ -149,17 +154,17 @@ def _holds(at: _Place, nodes: str, hostname: str) -> bool:
     return hostname in members or hostname.split(".", maxsplit=1)[0] in members
 
 
-def _table(at: _Place, parent: str, key: str, value: Any) -> Mapping[str, Any]:
+def _table(at: Place, parent: str, key: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise at.error(parent, key, f"must be a table: [{f'{parent}.{key}'.strip('.')}]")
     return value
 
 
-def _checks(at: _Place, table: Any) -> tuple[tuple[str, ...], dict[str, Severity]]:
+def _checks(at: Place, table: Any) -> tuple[tuple[str, ...], dict[str, Severity]]:
     table = _table(at, "", "checks", table)
     for key in table:
         if key not in ("disable", "severity"):
-            raise at.error("checks", key, f"no such key{_like(key, ('disable', 'severity'))}")
+            raise at.error("checks", key, f"no such key{like(key, ('disable', 'severity'))}")
     disable = table.get("disable", [])
     if not _is_texts(disable):
         raise at.error("checks", "disable", 'must be a list of check ids: ["link-flapped"]')
@@ -171,26 +176,21 @@ def _checks(at: _Place, table: Any) -> tuple[tuple[str, ...], dict[str, Severity
     return tuple(disable), levels
 
 
-def _text(at: _Place, value: Any, key: str) -> str | None:
+def _text(at: Place, value: Any, key: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise at.error("", key, "must be a text in quotes")
     return value
 
 
-def _value(at: _Place, table: str, key: str, value: Any) -> Any:
+def _value(at: Place, table: str, key: str, value: Any) -> Any:
     """Return the value of one expectation in its own type. Raises ConfigError saying what would be right."""
     rule = _RULES.get(key)
     if rule is None:
-        raise at.error(table, key, f"no such expectation{_like(key, names())}")
+        raise at.error(table, key, f"no such expectation{like(key, names())}")
     accepts, convert, right = rule
     if not accepts(value):
         raise at.error(table, key, f"{value!r} is not right: {right}")
     return convert(value)
-
-
-def _like(key: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(key, known, 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
 
 
 def _is_int(low: int, high: int) -> Callable[[Any], bool]:
@@ -202,7 +202,11 @@ def _is_number(low: float, high: float) -> Callable[[Any], bool]:
 
 
 def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
+    return isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value)
+
+
+def _is_version(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\d+\.\d+(\.\d+)?", value) is not None
 
 
 def _is_priorities(value: Any) -> bool:
@@ -214,8 +218,8 @@ def _one_of(*choices: str) -> tuple[Callable[[Any], bool], Callable[[Any], Any],
 
 
 _RULES: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], str]] = {
-    "rails": (_is_texts, tuple, 'a list of glob patterns, as in ["mlx5_[0-7]"]'),
-    "devices": (_is_int(0, 1024), int, "a whole number of devices"),
+    "rails": (lambda value: _is_texts(value) and bool(value), tuple, 'a list of glob patterns, as in ["mlx5_[0-7]"]'),
+    "devices": (_is_int(1, 1024), int, "how many devices, 1 or more; leave it out where there are none"),
     "rate_gbps": (_is_number(0.1, 1e5), float, "a rate in Gb/s, as in 400"),
     "link_layer": _one_of("InfiniBand", "Ethernet"),
     "addressed_rails": (lambda value: isinstance(value, bool), bool, "true or false"),
@@ -225,8 +229,11 @@ _RULES: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], str]] = {
     "dscp": (_is_int(0, 63), int, "a DSCP from 0 to 63 (NCCL_IB_TC divided by 4)"),
     "cnp_priority": (_is_int(0, 7), int, "a priority from 0 to 7"),
     "congestion_control": _one_of("dcqcn", "rttcc", "pcc", "off"),
+    "lossless_bandwidth": (_is_int(1, 100), int, "a share of the bandwidth in percent, 1 to 100"),
+    "cable_m": (_is_int(1, 65535), int, "a length in metres, as in 30"),
     "max_loss_ppm": (_is_number(0, 1e6), float, "packets per million, from 0 to 1000000"),
     "max_pause_share": (_is_number(0, 1), float, "a share from 0 to 1"),
     "boot_grace_s": (_is_number(0, 1e6), float, "seconds"),
+    "nccl_version": (_is_version, str, 'a version of NCCL in quotes, as in "2.18.3"'),
     "memlock_bytes": (_is_int(0, 1 << 62), int, "bytes; 0 stands for unlimited"),
 }

@@ -5,9 +5,10 @@ from .gid import Gid, nccl_choice
 from .limits import Limits
 from .loss import Share
 from .nccl import NcclSettings
+from .nccl_rails import NcclRails, RailPort
 from .netdev import Netdev
 from .nic import Device
-from .node import Inventory, MissingDevice, Node, RailLink, RailPort, observe
+from .node import Inventory, MissingDevice, Node, RailLink, observe
 from .port import Port
 from .qos import Link, Pause, join
 from .rails import Rails
@@ -20,6 +21,7 @@ __all__ = [
     "Limits",
     "Link",
     "MissingDevice",
+    "NcclRails",
     "NcclSettings",
     "Netdev",
     "Node",

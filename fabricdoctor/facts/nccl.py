@@ -19,10 +19,13 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class NcclSettings:
-    """Settings by name; what none of the places sets is absent."""
+    """Settings by name; what none of the places sets is absent.
+
+    `of_job`: whether a job's own would be among them; `in_job`: whether this is one, Slurm's or one that sets NCCL up.
+    """
 
     settings: Mapping[str, Setting]
-    #: the environment is a job's: Slurm's, or one in which NCCL is set up
+    of_job: bool = True
     in_job: bool = False
 
     def get(self, name: str) -> Setting | None:
@@ -47,15 +50,15 @@ class NcclSettings:
         return int(digits, base) * (-1 if found.group(1) == "-" else 1)
 
 
-def nccl_settings(host: Host) -> NcclSettings | Unknown:
+def nccl_settings(host: Host, *, in_job: bool = True) -> NcclSettings | Unknown:
     """Return the effective settings. The environment wins over the user's file, and that over /etc/nccl.conf."""
     environment = host.ask("environ")
     if isinstance(environment, Unknown):
         return environment
-    return then(environment, lambda env: _effective(host, env), "environ")
+    return then(environment, lambda env: _effective(host, env, in_job=in_job), "environ")
 
 
-def _effective(host: Host, environment: Mapping[str, str]) -> NcclSettings | Unknown:
+def _effective(host: Host, environment: Mapping[str, str], *, in_job: bool) -> NcclSettings | Unknown:
     if not isinstance(environment, dict):
         raise TypeError("not an environment")
     if not all(isinstance(value, str) for value in environment.values()):
@@ -70,8 +73,8 @@ def _effective(host: Host, environment: Mapping[str, str]) -> NcclSettings | Unk
             continue
         for name, value in _lines(text):
             found.setdefault(name, Setting(value, path))
-    in_job = "SLURM_JOB_ID" in environment or any(s.origin == "environment" for s in found.values())
-    return NcclSettings(found, in_job)
+    set_up = "SLURM_JOB_ID" in environment or any(s.origin == "environment" for s in found.values())
+    return NcclSettings(found, in_job, in_job and set_up)
 
 
 def _lines(text: str) -> list[tuple[str, str]]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ..host import Host
 from ..unknown import Unknown, known_or, then
 from .counters import uptime
-from .gid import nccl_choice
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
+from .nccl_rails import NcclRails, RailPort
 from .netdev import Netdev, netdev
 from .nic import Device, devices
 from .pci import PciFunction, pci_functions
@@ -39,38 +39,11 @@ class MissingDevice:
 
 
 @dataclass(frozen=True, slots=True)
-class RailPort:
-    """A RoCE rail together with the NCCL settings in force."""
-
-    port: Port
-    nccl: NcclSettings | Unknown
-
-    @property
-    def gid_index(self) -> int | Unknown:
-        """Return the GID index NCCL would use: the one that is set, else its own choice (NCCL 2.21 and later)."""
-        if isinstance(self.nccl, Unknown):
-            return self.nccl
-        if isinstance(self.port.gids, Unknown):
-            return self.port.gids
-        pinned, version = (self.nccl.number(*n) for n in (("NCCL_IB_GID_INDEX", -1), ("NCCL_IB_ROCE_VERSION_NUM", 2)))
-        if isinstance(pinned, Unknown) or pinned >= 0:
-            return pinned
-        if isinstance(version, Unknown):
-            return version
-        family = self.nccl.text("NCCL_IB_ADDR_FAMILY", "AF_INET")
-        return nccl_choice(self.port.gids, family, f"RoCE v{version}", self.nccl.text("NCCL_IB_ADDR_RANGE", ""))
-
-    def __str__(self) -> str:
-        return str(self.port)
-
-
-@dataclass(frozen=True, slots=True)
 class RailLink:
     """A physical interface of a RoCE rail together with the NCCL settings in force."""
 
     link: Link
     nccl: NcclSettings | Unknown
-    in_job: bool
 
     def __str__(self) -> str:
         return str(self.link)
@@ -78,7 +51,7 @@ class RailLink:
     @property
     def in_a_job(self) -> bool | Unknown:
         """Return whether the environment seen here is a job's: it is one of Slurm's, or NCCL is set up in it."""
-        return then(self.nccl, lambda nccl: self.in_job and nccl.in_job)
+        return then(self.nccl, lambda nccl: nccl.in_job)
 
     @property
     def classes(self) -> tuple[tuple[str, int], ...] | Unknown:
@@ -124,7 +97,6 @@ class Node:
     links: tuple[Link, ...] | Unknown
     nccl: NcclSettings | Unknown
     job_limits: tuple[Limits, ...] | Unknown
-    in_job: bool
 
     @property
     def all_ports(self) -> tuple[Port, ...] | Unknown:
@@ -167,8 +139,12 @@ class Node:
         return then(self.roce_ports, lambda ports: tuple(RailPort(port, self.nccl) for port in ports))
 
     @property
+    def nccl_rails(self) -> tuple[NcclRails, ...] | Unknown:
+        return then(self.roce_ports, lambda ports: (NcclRails(ports, self.nccl),) if ports else ())
+
+    @property
     def nccl_links(self) -> tuple[RailLink, ...] | Unknown:
-        return then(self.links, lambda links: tuple(RailLink(link, self.nccl, self.in_job) for link in links))
+        return then(self.links, lambda links: tuple(RailLink(link, self.nccl) for link in links))
 
     @property
     def inventory(self) -> tuple[Inventory, ...]:
@@ -189,9 +165,10 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         gpus=gpus,
         missing_devices=_missing(pci, found),
         links=then(found, lambda d: _links(host, d)),
-        nccl=nccl_settings(host) if some_rdma else Unknown("environ", "not-applicable", "no RDMA device"),
+        nccl=nccl_settings(host, in_job=in_job)
+        if some_rdma
+        else Unknown("environ", "not-applicable", "no RDMA device"),
         job_limits=(limits(host),) if some_rdma and in_job else (),
-        in_job=in_job,
     )
 
 

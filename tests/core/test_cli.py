@@ -64,7 +64,7 @@ def test_json_of_a_live_run_fits_the_schema(tree):
         (["--only", "pfc-of"], "--only: no check is called 'pfc-of'; did you mean 'pfc-off'?"),
         (["--skip", "nothing"], "--skip: no check is called 'nothing'"),
         (["--require", "x*"], "--require: no check is called 'x*'"),
-        (["--profile", "roce"], "no profile is called 'roce'; there are infiniband, roce-lossless"),
+        (["--profile", "roce"], "no profile is called 'roce'; there are ainic-roce, alibaba-like"),
         (["--config", "/nowhere.toml"], "/nowhere.toml: cannot be read: No such file"),
         (["--checks", "/nowhere"], "/nowhere: no such directory of checks"),
         (["--from", "/nowhere.json"], "/nowhere.json: cannot be read: No such file"),
@@ -94,6 +94,20 @@ def test_config_check_names_line_and_key(tmp_path):
     shown = run("config", "show", "--config", file).stdout
     assert f"dscp = 24\n    {file}, line 3" in shown
     assert "profile roce-lossless: " in shown
+
+
+def test_a_contradiction_is_a_usage_error_of_check_and_of_config_check(tmp_path):
+    file = tmp_path / "site.toml"
+    file.write_text('profile = "roce-lossless"\n[expect]\ntrust = "pcp"\n')
+    for done in (run("config", "check", "--config", file), run("check", "--from", HEALTHY, "--config", file)):
+        assert done.returncode == 2
+        assert f'{file}, line 3: expect.trust: "pcp" contradicts dscp = 26 (profile roce-lossless): ' in done.stderr
+
+
+def test_a_profile_is_shown_with_origin_and_address_and_all_are_listed():
+    shown = run("config", "show", "--profile", "oci-like").stdout
+    assert "lossless_priorities = [0, 5]\n    profile oci-like: pfc 1,0,0,0,0,1,0,0: https://github.com/" in shown
+    assert "  meta-like: RoCE at 400 Gb/s as Meta published it" in shown.partition("\nprofiles:\n")[2]
 
 
 def test_a_report_is_written_whole_with_its_mode(tmp_path):

@@ -6,7 +6,6 @@ from nodes import make
 _PORT = "/sys/class/infiniband/mlx5_0/ports/1"
 _LINK_LOCAL = {"gid": "fe80::1", "type": "RoCE v2", "ndev": "rail0"}
 _V1 = {"gid": "::ffff:192.0.2.10", "type": "IB/RoCE v1", "ndev": "rail0"}
-_IPV6 = {"gid": "2001:db8::a", "type": "RoCE v2", "ndev": "rail0"}
 
 
 def _env(name: str, value: str):
@@ -39,13 +38,6 @@ _UNSET = {"trust": None, "dscp": None}
 FAULTS = {
     "no-routable-roce-v2-gid": [
         Row({"gids mlx5_0/1": put("entries", value={"0": _LINK_LOCAL, "1": _V1})}, "index 1 (192.0.2.10, RoCE v1)"),
-    ],
-    "gid-nccl-would-pick-is-not-routable": [
-        Row(_env("NCCL_IB_GID_INDEX", "1"), "index 1 (fe80::1, RoCE v2)"),
-        Row(_env("NCCL_IB_GID_INDEX", ""), "index 0 (fe80::1, RoCE v1)"),
-        Row(_env("NCCL_IB_GID_INDEX", "9"), "index 9, which is empty"),
-        Row(_env("NCCL_IB_GID_INDEX", "3"), "index 3, which is empty", node=make.pod),
-        Row({"gids mlx5_0/1": put("entries", value={"0": _LINK_LOCAL, "3": _IPV6})}, "index 0 (fe80::1"),
     ],
     "mtu-below-expected": [
         Row(_mtu(0, interface="1500", rdma=1024), "RDMA MTU 1024 (MTU 1500 on rail0)"),
