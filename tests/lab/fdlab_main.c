@@ -290,8 +290,8 @@ static void defaults(struct fdlab *s)
 	s->ets.tc_tx_bw[3] = 50;
 	s->buffer.prio2buffer[3] = 1;
 	s->buffer.buffer_size[0] = 130944;
-	s->buffer.buffer_size[1] = 130944;
-	s->buffer.total_size = 262016;
+	s->buffer.buffer_size[1] = 200064;
+	s->buffer.total_size = 331008;
 	s->dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
 	s->trust[0] = IEEE_8021QAZ_APP_SEL_DSCP;
 	s->ntrust = 1;
