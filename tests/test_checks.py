@@ -126,6 +126,7 @@ def test_a_check_explains_itself(file):
 def test_causes_exist(checks):
     for check in checks.values():
         assert set(check.explained_by) <= set(checks) - {check.id}
+        assert set(check.links) <= set(checks) - {check.id}
 
 
 def test_a_virtual_function_in_a_guest_has_no_dcb_and_is_not_unknown_for_it(checks):

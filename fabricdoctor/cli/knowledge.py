@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from .. import catalogue, expect
+from ..judge import causes_of
 from .common import choice
 
 
@@ -22,13 +23,15 @@ def summary(doc: str) -> str:
 def run_checks(form: str, extra: tuple[Path, ...]) -> int:
     found = catalogue.load_all(extra)
     if choice(form, ("text", "json"), "--format") == "json":
+        causes = causes_of(found.checks.values())
         rows = [
             {
                 "id": c.id,
                 "area": c.area,
                 "severity": c.severity.value,
                 "summary": summary(c.doc),
-                "explained_by": list(c.explained_by),
+                "explained_by": list(causes[c.id]),
+                "links": list(c.links),
             }
             for c in found.checks.values()
         ]
@@ -46,8 +49,10 @@ def run_explain(name: str, extra: tuple[Path, ...]) -> int:
     found = catalogue.load_all(extra)
     [check_id] = found.matching([name], "explain") if name in found.checks else [*found.matching([name], "explain")][:1]
     check = found.checks[check_id]
-    causes = f"\nShown under, when they explain it: {', '.join(check.explained_by)}\n" if check.explained_by else ""
-    sys.stdout.write(f"{check.id} ({check.area}, {check.severity.value})\n\n{inspect.cleandoc(check.doc)}\n{causes}")
+    above = ", ".join(causes_of(found.checks.values())[check.id])
+    sys.stdout.write(f"{check.id} ({check.area}, {check.severity.value})\n\n{inspect.cleandoc(check.doc)}\n")
+    sys.stdout.write(f"\nShown under, when they explain it: {above}\n" if above else "")
+    sys.stdout.write(f"\nIts links, in order: {', '.join(check.links)}\n" if check.links else "")
     return 0
 
 
