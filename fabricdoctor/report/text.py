@@ -102,7 +102,7 @@ def _fault(page: _Page, entry: Entry) -> list[str]:
         *page.field("saw", entry.saw),
         *page.field("want", entry.want),
         *_fixes(page, entry.fixes),
-        *(line for check, names in entry.explained.items() for line in _explained(page, entry, check, names)),
+        *_explained(page, entry),
     ]
 
 
@@ -116,10 +116,13 @@ def _fixes(page: _Page, fixes: tuple[str, ...]) -> list[str]:
     return ["  fix", *(f"    {line}" for fix in [*shown, *more] for line in page.lines(fix))]
 
 
-def _explained(page: _Page, entry: Entry, check: str, names: tuple[str, ...]) -> list[str]:
-    same = len(names) > 1 and set(names) == set(entry.subjects)
-    where = f"the same {len(names)}" if same else page.names(names)
-    return wrap(page.safe(f"also, explained by this: {check} on {where}"), page.width, "  ", "    ")
+def _explained(page: _Page, entry: Entry) -> list[str]:
+    """Return what this explains: of the same subjects in one sentence, of others with their names."""
+    here = [check for check, names in entry.explained.items() if set(names) == set(entry.subjects)]
+    elsewhere = [f"{c} on {page.names(names)}" for c, names in entry.explained.items() if c not in here]
+    told = [", ".join(here)] if here else []
+    sentences = [page.safe(f"also, explained by this: {text}") for text in (*told, *elsewhere)]
+    return [line for sentence in sentences for line in wrap(sentence, page.width, "  ", "    ")]
 
 
 def _gap(page: _Page, gap: Gap, word: str) -> list[str]:
