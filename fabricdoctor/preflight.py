@@ -69,34 +69,36 @@ def plan(options: Options, hostname: str) -> Plan:
     return Plan(config, found, run, tuple(sorted(only & left_out)))
 
 
-def observe_live(live: Live, options: Options, rails: tuple[str, ...] | None) -> Recording:
-    """Ask the machine once, or twice `interval` seconds apart; an earlier run's counters serve as the first sample."""
+def observe_live(live: Live, options: Options, rails: tuple[str, ...] | None) -> tuple[Recording, Node]:
+    """Ask the machine once, or twice `interval` seconds apart; an earlier run's counters serve as the first sample.
 
-    def sample(earlier: Recording | None) -> tuple[Recorder, Take]:
+    The node is the one that replaying the recording gives.
+    """
+
+    def sample(earlier: Recording | None) -> tuple[Recorder, Take, Node]:
         start = _take(live)
         seconds = start.monotonic - earlier.take.monotonic if earlier else None
         recorder = Recorder(live, earlier.answers if earlier else None, seconds)
-        observe(recorder, rails, in_job=options.in_job)
-        return recorder, start
+        return recorder, start, observe(recorder, rails, in_job=options.in_job)
 
     first: Recording | None = None
     if options.interval:
-        recorder, start = sample(None)
+        recorder, start, _ = sample(None)
         first = _only_counters(recorder, start)
         live.until.sleep(options.interval)
     elif options.save:
         first = _earlier(live)
-    recorder, start = sample(first)
+    recorder, start, node = sample(first)
     if options.save:
         _save(_only_counters(recorder, start))
     before = {name: first.answers[name] for name in sorted(recorder.counters) if name in first.answers} if first else {}
-    return Recording(recorder.answers, start, before, first.take if first else None)
+    return Recording(recorder.answers, start, before, first.take if first else None), node
 
 
-def check_recording(taken: Recording, options: Options, chosen: Plan, extra: Mapping[str, Any] | None = None) -> Report:
+def check_recording(taken: Recording, options: Options, chosen: Plan) -> Report:
     """Judge a recording and return the report."""
     node = observe(taken.host(), chosen.config.expect.rails, in_job=options.in_job)
-    return _report(node, taken, options, chosen, extra or {})
+    return _report(node, taken, options, chosen, {})
 
 
 def hostname_of(host: Any) -> str:
@@ -111,10 +113,10 @@ def check_live(options: Options, on_start: Callable[[Live], None] = lambda _: No
         on_start(live)
         [hostname] = live.ask_all([("read", "/proc/sys/kernel/hostname")])
         chosen = plan(options, str(known_or(hostname, "unknown")))
-        taken = observe_live(live, options, chosen.config.expect.rails)
+        taken, node = observe_live(live, options, chosen.config.expect.rails)
         left_out = tuple(live.left_out)
     seconds = time.monotonic() - begun
-    return check_recording(taken, options, chosen, {"left_out": left_out, "seconds": seconds})
+    return _report(node, taken, options, chosen, {"left_out": left_out, "seconds": seconds})
 
 
 def _take(live: Live) -> Take:

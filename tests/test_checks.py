@@ -16,6 +16,7 @@ from fabricdoctor import recording
 from fabricdoctor.expect import Expect
 from fabricdoctor.facts import observe
 from fabricdoctor.finding import Finding, Severity, Verdict
+from fabricdoctor.host import Recorder, Replay
 from fabricdoctor.judge import judge
 
 FAULTS: dict[str, list[Row]] = nic.FAULTS | roce.FAULTS | roce_gid.FAULTS | qos.FAULTS | host.FAULTS
@@ -65,6 +66,12 @@ def test_healthy_nodes_are_clean(checks, name):
 def test_a_healthy_node_with_its_profile_leaves_nothing_unknown(checks):
     findings = judge(checks.values(), observe(make.two_rails_roce().host()), make.LOSSLESS)
     assert [f for f in findings if f.verdict is Verdict.UNKNOWN] == []
+
+
+def test_a_node_read_from_its_recording_is_the_one_that_was_observed():
+    taken = make.two_rails_roce()
+    live = Recorder(taken.host(), taken.before, taken.seconds)
+    assert repr(observe(live)) == repr(observe(Replay(live.answers, taken.before, taken.seconds)))
 
 
 def test_the_recording_in_the_tree_is_the_one_that_is_made():

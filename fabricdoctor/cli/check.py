@@ -69,7 +69,7 @@ def run_snapshot(options: Options, output: Path | None, *, redact: bool) -> int:
     interrupt = _Interrupt()
     with closing(Live(options.budget, options.root)) as live:
         interrupt.watch(live)
-        taken = preflight.observe_live(live, options, None)
+        taken, _ = preflight.observe_live(live, options, None)
     if redact:
         from ..redact import redacted  # noqa: PLC0415
 
