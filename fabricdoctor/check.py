@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from .expect import Expect, wanted
 from .facts import (
+    Congestion,
     Counter,
     Device,
     Gid,
@@ -19,12 +20,14 @@ from .facts import (
     NcclSettings,
     Netdev,
     Node,
+    Notices,
     Pause,
     Port,
     RailLink,
     RailPort,
     Rails,
     Share,
+    Traffic,
     join,
     nccl_choice,
 )
@@ -33,6 +36,7 @@ from .unknown import Unknown, known, known_or
 
 __all__ = [
     "Check",
+    "Congestion",
     "Counter",
     "Device",
     "Expect",
@@ -46,6 +50,7 @@ __all__ = [
     "NcclSettings",
     "Netdev",
     "Node",
+    "Notices",
     "Pause",
     "Port",
     "RailLink",
@@ -53,6 +58,7 @@ __all__ = [
     "Rails",
     "Severity",
     "Share",
+    "Traffic",
     "Unknown",
     "chain",
     "check",

@@ -1,35 +1,40 @@
-from fabricdoctor.check import Expect, Fault, Port, Severity, check, known
+from fabricdoctor.check import Expect, Fault, Severity, Traffic, check, known, known_or
+
+_CAUSES = (
+    "port-not-active", "link-flapped", "qos-chain-broken", "packets-discarded-on-arrival", "loss-without-pause-or-marks"
+)  # fmt: skip
 
 
-@check(
-    over=lambda node: node.fabric_ports, severity=Severity.WARNING, explained_by=("port-not-active", "qos-chain-broken")
-)
-def packet_loss_growing(port: Port, expect: Expect) -> Fault | None:
+@check(over=lambda node: node.traffic, severity=Severity.WARNING, explained_by=_CAUSES)
+def packet_loss_growing(traffic: Traffic, expect: Expect) -> Fault | None:
     """
     ## What it looks at
-    Between two samples: packets missing per million (out of sequence, or reported missing by the peer) against
-    «max_loss_ppm», 100 unless set, and at least 10 of them; and 10 or more time-outs. On a fabric that
-    is lossy by choice, on EFA and on InfiniBand, where packets may be reordered by design, time-outs only.
+    Between two samples: 10 or more packets missing, and more per million than «max_loss_ppm» (100 unless set), to here
+    or from here; and 10 or more time-outs. Time-outs alone count where packets may be lost or reordered: a lossy
+    fabric, «adaptive_routing», EFA, InfiniBand. Connections that ended make time-outs a note: their peers died.
 
     ## Why it matters
     RoCE resends everything after a lost packet: one in ten thousand can halve the throughput. Time-outs stall a
     connection for seconds, and the last one ends the job with `error 12`.
 
     ## How to fix
-    Loss here names a path, not this node: compare the peers. Check the QoS chain on both ends, then drops on the
-    switches' lossless queues. With adaptive routing out of order is normal: raise `max_loss_ppm`. Time-outs right
-    after a killed job mean nothing.
+    Loss names a path, not this node. Missing to here: look at the senders and the switches between. Missing from here:
+    at the receivers. Time-outs alone: a peer that is gone, or a path that swallows everything. Check the QoS chain on
+    both ends, then drops on the switches' lossless queues.
     """
-    loss = known(port.loss)
+    lossless = None if expect.lossless_priorities is None else bool(expect.lossless_priorities)
+    loss = known(traffic.port.loss)
+    late = loss.many_timeouts(lossless=bool(lossless))
     allowed = 100.0 if expect.max_loss_ppm is None else expect.max_loss_ppm
-    ordered = loss.ordered and known(port.is_ethernet)
-    lossy = not ordered or (expect.lossless_priorities is not None and not expect.lossless_priorities)
-    ppm = loss.lost * 1e6 / max(loss.packets, 1)
-    few = 10
-    if (lossy or loss.lost < few or ppm <= allowed) and (loss.timeouts or 0) < few:
+    found = traffic.missing(allowed, lossless=False if expect.adaptive_routing else lossless)
+    missing = known_or(found, None) if late else known(found)
+    if missing is None and not late:
         return None
+    share = f" ({missing[1]:g} per million)" if missing else ""
+    died = "; connections ended in that time: peers went away, and this node is a witness" if loss.job_died else ""
     return Fault(
-        saw=f"{loss.lost} packets missing ({ppm:.3g} ppm), {loss.timeouts or 0} time-outs in {loss.seconds:.0f} s",
-        want="fewer than 10 time-outs" + ("" if lossy else f" and at most {allowed:g} per million missing"),
-        fix=f"rdma statistic show link {port.device}/{port.number}; then drop counters of the lossless switch queues",
+        saw=f"{loss}{share} in {loss.seconds:.0f} s{died}",
+        want=f"no path that loses packets (at most {allowed:g} per million missing, fewer than 10 time-outs)",
+        fix=f"rdma statistic show link {traffic.port.device}/{traffic.port.number}; then drops of the switches' queues",
+        severity=Severity.INFO if died and missing is None else None,
     )

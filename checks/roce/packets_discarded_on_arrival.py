@@ -1,11 +1,12 @@
-from fabricdoctor.check import Expect, Fault, Link, Severity, check, join, known, wanted
+from fabricdoctor.check import Expect, Fault, Severity, Traffic, check, join, known, wanted
 
 
-@check(over=lambda node: node.links, severity=Severity.WARNING, explained_by=("qos-chain-broken",))
-def packets_discarded_on_arrival(link: Link, expect: Expect) -> Fault | None:
+@check(over=lambda node: node.traffic, severity=Severity.WARNING, explained_by=("qos-chain-broken", "pfc-storm"))
+def packets_discarded_on_arrival(traffic: Traffic, expect: Expect) -> Fault | None:
     """
     ## What it looks at
-    Packets of the lossless priorities that the adapter dropped on arrival, for want of buffer, between two samples.
+    Packets of the lossless priorities that the adapter dropped on arrival, for want of buffer, between two samples;
+    RDMA packets, where the adapter counts those apart.
 
     ## Why it matters
     Nothing may be dropped in a lossless class. If it is, pause frames were sent too late or not obeyed: headroom too
@@ -16,11 +17,11 @@ def packets_discarded_on_arrival(link: Link, expect: Expect) -> Fault | None:
     headroom (`mlnx_qos -i INTERFACE --cable_len METRES`), and each further lossless priority takes from it.
     """
     lossless = wanted(expect.lossless_priorities)
-    lost = {p: n for p, n in known(link.discards).items() if n and p in lossless}
+    lost = known(traffic.dropped(lossless)) if lossless else 0
     if not lost:
         return None
     return Fault(
-        saw=f"{sum(lost.values())} packets of priority {join(lost)} dropped on arrival",
+        saw=f"{lost} packets of priority {join(lossless)} dropped on arrival",
         want="none",
-        fix=f"dcb buffer show dev {link.netdev}; ethtool -S {link.netdev} | grep -E 'discard|pause'",
+        fix=f"dcb buffer show dev {traffic.interfaces}; ethtool -S {traffic.interfaces} | grep -E 'discard|pause'",
     )

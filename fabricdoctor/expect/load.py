@@ -231,6 +231,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], str]] = {
     "congestion_control": _one_of("dcqcn", "rttcc", "pcc", "off"),
     "lossless_bandwidth": (_is_int(1, 100), int, "a share of the bandwidth in percent, 1 to 100"),
     "cable_m": (_is_int(1, 65535), int, "a length in metres, as in 30"),
+    "adaptive_routing": (lambda value: isinstance(value, bool), bool, "true or false"),
     "max_loss_ppm": (_is_number(0, 1e6), float, "packets per million, from 0 to 1000000"),
     "max_pause_share": (_is_number(0, 1), float, "a share from 0 to 1"),
     "boot_grace_s": (_is_number(0, 1e6), float, "seconds"),

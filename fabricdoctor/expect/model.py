@@ -35,6 +35,9 @@ class Expect:
     congestion_control: Literal["dcqcn", "rttcc", "pcc", "off"] | None = _about("congestion control of the NICs")
     lossless_bandwidth: int | None = _about("least share of bandwidth (ETS) of a lossless traffic class, percent")
     cable_m: int | None = _about("length of the rails' longest cable, metres; drivers size their buffers by it")
+    adaptive_routing: bool | None = _about(
+        "whether the fabric sends packets of one connection on several paths, so that they arrive out of order"
+    )
     max_loss_ppm: float | None = _about("packets lost per million between two samples, before it is a fault")
     max_pause_share: float | None = _about("share of time a link may be paused between two samples (0 to 1)")
     boot_grace_s: float | None = _about("seconds after boot in which links may still come and go")

@@ -46,7 +46,10 @@ def counter(host: Host, kind: str, key: str, member: str = "", limit: int | None
     pick: Callable[[Any], Any] = (lambda answer: answer[member]) if member else (lambda answer: answer)
     name = name_of(kind, key) + (f" {member}" if member else "")
     now = then(host.ask(kind, key), lambda a: count(pick(a)), name)
-    before = then(host.earlier(kind, key), lambda a: count(pick(a)), name)
+    earlier = host.earlier(kind, key)
+    if member and isinstance(earlier, dict) and member not in earlier:
+        earlier = Unknown(name, "one-sample", "the counter was not there in the earlier sample")
+    before = then(earlier, lambda a: count(pick(a)), name)
     seconds = host.seconds()
     for value in (now, before, seconds):
         if isinstance(value, Unknown):

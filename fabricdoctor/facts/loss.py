@@ -1,56 +1,163 @@
-"""Packets that an RDMA port saw to be missing, by its driver's own counters."""
+"""What an RDMA port counts, by its driver's own counters: packets missing, and notices of congestion."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from ..host import Host
 from ..unknown import Unknown, then
 from .counters import counter
-from .vendors import rdma_names
+from .vendors import RdmaNames, rdma_names
+
+#: ten times what the fastest interface there is can carry of the smallest packets: beyond it a count is a misread one
+_MOST_PACKETS_PER_S = 16e12 / (84 * 8)
+#: fewer than this are chance: a link that came up, a peer that started
+FEW = 10
+#: connections stall seldom and briefly where time-outs are rarer than this
+_SECONDS_A_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Packets lost, by the difference of two samples; each count is None where the driver does not count it."""
+    """Packets lost, by the difference of two samples; each count is None where the driver does not count it.
+
+    `out_of_order` were missing on the way to this port, `retransmitted` on the way from it. `timeouts` had no answer at
+    all; `gave_up` connections ended for that, and `flushed` requests were thrown away as their connection ended.
+    `discarded` RDMA packets were dropped on arrival.
+    """
 
     out_of_order: int | None
     retransmitted: int | None
     timeouts: int | None
-    packets: int
+    gave_up: int | None
+    flushed: int | None
+    discarded: int | None
+    received: int | None
+    sent: int | None
     seconds: float
     ordered: bool
 
+    def missing(self, over_ppm: float, *, both_ways: bool = True) -> tuple[int, float] | None | Unknown:
+        """Return packets missing, and per million, on the worse way; None unless there are 10 and more than allowed."""
+        ways = [(self.retransmitted or 0, self.sent), (self.out_of_order or 0 if both_ways else 0, self.received)]
+        shares = [(lost, self._ppm(lost, of)) for lost, of in ways if lost >= FEW]
+        known = [(lost, ppm) for lost, ppm in shares if not isinstance(ppm, Unknown) and ppm > over_ppm]
+        if known:
+            lost, ppm = max(known, key=lambda share: share[1])
+            return lost, float(f"{ppm:.3g}")
+        return next((ppm for _, ppm in shares if isinstance(ppm, Unknown)), None)
+
+    def _ppm(self, lost: int, of: int | None) -> float | Unknown:
+        if of is None:
+            return Unknown("packet counters", "not-applicable", "packets are not counted, so there is no share of them")
+        if lost > of:
+            return Unknown("packet counters", "unparsable", f"{lost} packets missing of {of}")
+        return lost * 1e6 / of
+
+    def many_timeouts(self, *, lossless: bool) -> bool:
+        """Return whether there are enough time-outs to speak of: 10, and one a minute where packets may be lost."""
+        return (self.timeouts or 0) >= max(FEW, 0.0 if lossless else self.seconds / _SECONDS_A_TIMEOUT)
+
     @property
-    def lost(self) -> int:
-        """Return how many packets were seen to be missing, by this side or by its peers."""
-        return (self.out_of_order or 0) + (self.retransmitted or 0)
+    def job_died(self) -> bool:
+        """Return whether connections ended in failure: then peers are gone, and time-outs are what is left of them."""
+        return bool(self.gave_up or self.flushed)
+
+    def __str__(self) -> str:
+        told = [(self.out_of_order, "missing on the way here"), (self.retransmitted, "missing on the way from here")]
+        parts = [f"{n} packets {what}" for n, what in told if n]
+        late = f"{self.timeouts or 0} time-outs"
+        if not parts:
+            late += ": a peer that is gone, or a path that swallows everything"
+        return ", ".join([*parts, late])
 
 
-def loss(host: Host, base: str, driver: str | Unknown) -> Share | Unknown:
-    """Return the loss its driver counts. Unknown when the driver is not known, or none of its counters answers."""
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """Notices of congestion between two samples; what the driver does not count is not applicable.
+
+    `marked` packets arrived with an ECN mark and `cnp_sent` were sent for them; of the CNPs that arrived, `cnp_handled`
+    slowed a connection down and `cnp_ignored` did not.
+    """
+
+    marked: int | Unknown
+    cnp_sent: int | Unknown
+    cnp_handled: int | Unknown
+    cnp_ignored: int | Unknown
+    seconds: float | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class RdmaCounters:
+    loss: Share | Unknown
+    notices: Notices
+
+
+def rdma_counters(host: Host, base: str, driver: str | Unknown) -> RdmaCounters:
+    """Return what the driver counts. Unknown when the driver is not known; `loss` also when it counts none."""
     names = then(driver, rdma_names)
-    if isinstance(names, Unknown):
-        return names
     if names is None:
-        return Unknown(f"{base}/hw_counters", "unsupported", f"the counters of driver {driver} are not known")
+        names = Unknown(f"{base}/hw_counters", "unsupported", f"the counters of driver {driver} are not known")
+    if isinstance(names, Unknown):
+        return RdmaCounters(names, Notices(names, names, names, names, host.seconds()))
+    host.ask_all([("read", _path(base, name)) for name in _all(names)])
+    return RdmaCounters(_loss(host, base, names), _notices(host, base, names))
 
-    def total(counters: tuple[tuple[str, str], ...]) -> int | None | Unknown:
-        """Return the growth of these counters together; None when the driver has none of them."""
-        host.ask_all([("read", f"{base}/{directory}/{name}") for directory, name in counters])
-        deltas = [then(counter(host, "read", f"{base}/{d}/{n}"), lambda c: c.delta) for d, n in counters]
-        present = [d for d in deltas if not (isinstance(d, Unknown) and d.why == "missing")]
-        bad = next((d for d in present if isinstance(d, Unknown)), None)
-        return bad if bad is not None else sum(present) if present else None  # type: ignore[arg-type]
 
-    def named(group: tuple[str, ...]) -> int | None | Unknown:
-        return total(tuple(("hw_counters", name) for name in group))
-
-    order, again, late = named(names.out_of_order), named(names.retransmit), named(names.timeouts)
-    packets, seconds = total(names.packets), host.seconds()
-    for value in (order, again, late, packets, seconds):
-        if isinstance(value, Unknown):
-            return value
-    if order is None and again is None and late is None:
+def _loss(host: Host, base: str, names: RdmaNames) -> Share | Unknown:
+    groups = (
+        names.out_of_order, names.retransmit, names.timeouts, names.gave_up, names.flushed, names.discards,
+        names.received, names.sent,
+    )  # fmt: skip
+    counted = [_total(host, base, group) for group in groups]
+    seconds = host.seconds()
+    bad = next((value for value in (*counted, seconds) if isinstance(value, Unknown)), None)
+    if bad is not None:
+        return bad
+    if all(value is None for value in counted[:3]):
         return Unknown(f"{base}/hw_counters", "not-applicable", "the device has no error counters")
-    return Share(order, again, late, packets or 0, seconds, names.ordered)  # type: ignore[arg-type]
+    return Share(*counted, seconds, names.ordered)  # type: ignore[arg-type, call-arg]
+
+
+def _notices(host: Host, base: str, names: RdmaNames) -> Notices:
+    def counted(what: str, group: tuple[str, ...]) -> int | Unknown:
+        total = _total(host, base, group)
+        return Unknown(f"{base}/hw_counters", "not-applicable", f"no {what} counted here") if total is None else total
+
+    return Notices(
+        counted("ECN marks are", names.ecn_marked),
+        counted("CNPs sent are", names.cnp_sent),
+        counted("CNPs handled are", names.cnp_handled),
+        counted("CNPs ignored are", names.cnp_ignored),
+        host.seconds(),
+    )
+
+
+def _total(host: Host, base: str, names: tuple[str, ...]) -> int | None | Unknown:
+    """Return the growth of these counters together; None when the driver has none of them."""
+    deltas = [_delta(host, _path(base, name)) for name in names]
+    present = [d for d in deltas if not (isinstance(d, Unknown) and d.why == "missing")]
+    bad = next((d for d in present if isinstance(d, Unknown)), None)
+    return bad if bad is not None else sum(present) if present else None  # type: ignore[arg-type]
+
+
+def _delta(host: Host, path: str) -> int | Unknown:
+    grown = counter(host, "read", path)
+    if isinstance(grown, Unknown):
+        return grown
+    delta = grown.delta
+    if not isinstance(delta, Unknown) and delta > grown.seconds * _MOST_PACKETS_PER_S:
+        return Unknown(path, "unparsable", f"it grew by {delta}, more than any link carries")
+    return delta
+
+
+def _all(names: RdmaNames) -> list[str]:
+    groups = [getattr(names, field.name) for field in fields(names)]
+    return [name for group in groups if isinstance(group, tuple) for name in group]
+
+
+def _path(base: str, name: str) -> str:
+    directory, _, file = name.rpartition("/")
+    if directory == "device":
+        return f"{base.rsplit('/ports/', 1)[0]}/hw_counters/{file}"
+    return f"{base}/{directory or 'hw_counters'}/{file}"

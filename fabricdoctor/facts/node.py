@@ -17,6 +17,7 @@ from .port import Port
 from .qos import Link, link
 from .rails import FABRIC, Rails, assign_roles
 from .shapes import Shaped
+from .traffic import Traffic, traffic
 from .vendors import rdma_module
 
 
@@ -145,6 +146,10 @@ class Node:
     @property
     def nccl_links(self) -> tuple[RailLink, ...] | Unknown:
         return then(self.links, lambda links: tuple(RailLink(link, self.nccl) for link in links))
+
+    @property
+    def traffic(self) -> tuple[Traffic, ...] | Unknown:
+        return then(self.fabric_ports, lambda ports: traffic(ports, self.links))
 
     @property
     def inventory(self) -> tuple[Inventory, ...]:

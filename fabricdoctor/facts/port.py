@@ -11,7 +11,7 @@ from ..host import Host
 from ..unknown import Unknown, known_or, then
 from .counters import PMA_LIMIT, Counter, count, counter, first_sample_age
 from .gid import Gid, gid_table
-from .loss import Share, loss
+from .loss import Notices, Share, rdma_counters
 from .netdev import Netdev, netdev
 from .pci import names_in
 
@@ -40,6 +40,7 @@ class Port:
     gids: tuple[Gid, ...] | Unknown
     netdev: Netdev | Unknown
     loss: Share | Unknown
+    notices: Notices
     link_downed: Counter | Unknown
     ever_up: bool | Unknown
     board: str
@@ -112,6 +113,7 @@ def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: An
     by_verbs = then(verbs, lambda v: v["ports"][str(number)], f"verbs.device {device}")
     link_layer = then(layer, _layer, f"read {base}/link_layer")
     ethernet = known_or(link_layer, "") == "Ethernet"
+    counted = rdma_counters(host, base, driver)
     return Port(
         device=device,
         number=number,
@@ -123,7 +125,8 @@ def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: An
         active_mtu=_active_mtu(by_verbs, interface),
         gids=gids,
         netdev=interface,
-        loss=loss(host, base, driver),
+        loss=counted.loss,
+        notices=counted.notices,
         link_downed=counter(host, "read", f"{base}/counters/link_downed", limit=PMA_LIMIT),
         ever_up=_ever_up(host, base, interface),
         board=board,

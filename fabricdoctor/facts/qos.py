@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..host import Host
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, then
 from .classes import Buffers, TrafficClasses, buffers, headroom_bytes, rates, traffic_classes
+from .congestion import Congestion, congestion
 from .congestion_control import CongestionControl, congestion_control
-from .counters import counter
 from .netdev import Netdev
 from .port import Port
 from .vendors import EthNames, eth_names
@@ -20,22 +20,12 @@ _DSCP, _PCP = 5, 255  # dcb_app selectors, include/uapi/linux/dcbnl.h
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
-    """Share of time (0 to 1) in which this link was paused by its peer and paused its peer."""
-
-    cause: str
-    received: float | Unknown
-    sent: float | Unknown
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class Link:
     """One physical interface under a RoCE port.
 
     `pfc_priorities` may be paused; `priority_by_dscp` is the classification table (empty: none is set); `rate_limits`
     are Gb/s per traffic class, None for no limit; after `storm_timeout_ms` a paused port is released, 0 for never;
-    `discards` are packets dropped on arrival per priority, by difference of two samples. `kernel_class` is the traffic
+    `counters` say what happened between two samples. `kernel_class` is the traffic
     class the kernel gives every queue pair, `rdma_cm_class` the one for those that ask for none; None: not set.
     """
 
@@ -58,10 +48,7 @@ class Link:
     pause_send: bool | Unknown
     firmware_owns_dcb: bool | Unknown
     firmware_usually_does: bool
-    pauses: tuple[Pause, ...] | Unknown
-    discards: Mapping[int, int] | Unknown
-    port_discards: int | Unknown
-    seconds: float | Unknown
+    counters: Congestion
 
     def priority_of(self, dscp: int) -> int | Unknown:
         """Return the priority that packets with this DSCP get on arrival: 0 unless DSCP is trusted and mapped."""
@@ -74,8 +61,7 @@ class Link:
     @property
     def paused_by_802_3x(self) -> bool:
         """Return whether 802.3x pause is known to have stopped this link, or its peer, between two samples."""
-        shares = [s for p in known_or(self.pauses, ()) if not p.cause.startswith("PFC") for s in (p.received, p.sent)]
-        return any(known_or(share, 0.0) > 0 for share in shares)
+        return self.counters.paused_by_802_3x
 
     @property
     def globally_paused(self) -> bool | Unknown:
@@ -118,10 +104,7 @@ def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_
         pause_send=then(pause, lambda p: _flag(p["tx"]), f"ethtool.pause {name}"),
         firmware_owns_dcb=then(_part(dcb, "dcbx", source), lambda flags: bool(_bits(flags) & {1}), source),
         firmware_usually_does=isinstance(names, EthNames) and names.firmware_dcb,
-        pauses=_pauses(host, name, pfc, names),
-        discards=_discards(host, name, pfc, names),
-        port_discards=_total(host, name, names.port_discards if isinstance(names, EthNames) else ""),
-        seconds=host.seconds(),
+        counters=congestion(host, name, pfc, interface.driver),
     )
 
 
@@ -214,69 +197,6 @@ def _by_dscp(app: Any) -> dict[int, int]:
         if not (0 < selector <= _PCP and 0 <= priority < 8 and 0 <= protocol <= 0xFFFF):  # noqa: PLR2004
             raise ValueError("no such classification entry")
     return {dscp: priority for selector, priority, dscp in app if selector == _DSCP}
-
-
-def _pauses(
-    host: Host, name: str, pfc: frozenset[int] | Unknown, names: EthNames | None | Unknown
-) -> tuple[Pause, ...] | Unknown:
-    """Return the time paused per PFC priority, and by 802.3x pause where the driver counts it."""
-    if isinstance(names, Unknown):
-        return names
-    if names is None or not names.pfc_received_us:
-        return Unknown(f"ethtool.stats {name}", "not-applicable", "this driver does not count the time paused")
-    if isinstance(pfc, Unknown):
-        return pfc
-    pairs = [(f"PFC on priority {p}", names.pfc_received_us.format(p=p), names.pfc_sent_us.format(p=p)) for p in pfc]
-    if names.pause_received_us:
-        pairs.append(("802.3x pause", names.pause_received_us, names.pause_sent_us))
-    seconds = host.seconds()
-    if isinstance(seconds, Unknown):
-        return seconds
-    stats = host.ask("ethtool.stats", name)
-    if isinstance(stats, Unknown):
-        return stats
-    return tuple(
-        Pause(cause, _share(host, name, received), _share(host, name, sent), seconds)
-        for cause, received, sent in pairs
-        if not isinstance(stats, dict) or received in stats or cause.startswith("PFC")
-    )
-
-
-def _share(host: Host, name: str, statistic: str) -> float | Unknown:
-    microseconds = counter(host, "ethtool.stats", name, statistic)
-    return then(microseconds, lambda c: then(c.per_second, lambda rate: _at_most_all(rate / 1e6)), statistic)
-
-
-def _at_most_all(share: float) -> float:
-    """Return a share of time, cut at 1 where the two clocks differ a little. Raises ValueError for nonsense."""
-    if share > 1.5:  # noqa: PLR2004
-        raise ValueError("paused for longer than the time that passed")
-    return min(share, 1.0)
-
-
-def _total(host: Host, name: str, statistic: str) -> int | Unknown:
-    if not statistic:
-        return Unknown(f"ethtool.stats {name}", "unsupported", "the driver's name for it is not known")
-    return then(counter(host, "ethtool.stats", name, statistic), lambda c: c.delta)
-
-
-def _discards(
-    host: Host, name: str, pfc: frozenset[int] | Unknown, names: EthNames | None | Unknown
-) -> Mapping[int, int] | Unknown:
-    """Return packets dropped on arrival, of the priorities that are paused."""
-    if not isinstance(names, EthNames):
-        return Unknown(
-            f"ethtool.stats {name}", "unsupported", f"the driver's names are not known ({known_or(names, '?')})"
-        )
-    if not names.discards:
-        return Unknown(f"ethtool.stats {name}", "not-applicable", "this driver does not count discards per priority")
-    if isinstance(pfc, Unknown):
-        return pfc
-    totals = {p: _total(host, name, names.discards.format(p=p)) for p in pfc}
-    for total in totals.values():
-        if isinstance(total, Unknown):
-            return total
-    return {p: total for p, total in totals.items() if not isinstance(total, Unknown)}
 
 
 def join(priorities: Iterable[int]) -> str:

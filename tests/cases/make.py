@@ -116,6 +116,18 @@ def statistics(**values: int) -> Edit:
     return lambda answers: answers["ethtool.stats rail0"].update(values)
 
 
+def global_pause(duration: int) -> Edit:
+    """Return an edit that puts 802.3x pause on; 132 million pause frames are what was reported."""
+
+    def edit(answers: Answers) -> None:
+        for rail in (0, 1):
+            answers[f"ethtool.pause rail{rail}"] |= {"rx": True, "tx": True}
+            frames = {"rx_global_pause": 132_000_000, "tx_global_pause": 0}
+            answers[f"ethtool.stats rail{rail}"] |= frames | {"rx_global_pause_duration": duration}
+
+    return edit
+
+
 def pfc(mask: int, *rails: int) -> Edit:
     def edit(answers: Answers) -> None:
         for rail in rails or (0, 1):
@@ -156,6 +168,7 @@ MLX5 = (
     ("::ffff:192.0.2.10", "IB/RoCE v1"),
     ("::ffff:192.0.2.10", "RoCE v2"),
 )
+PACKETS = (("port_rcv_packets", 4_000_000), ("port_xmit_packets", 4_000_000))
 GITHUB = "https://github.com"
 NOT_ROUTABLE = "gid-nccl-would-pick-is-not-routable"
 
@@ -219,8 +232,13 @@ CASES = (
     ),
     Case(
         "C08-everything-on-priority-0", f"{GITHUB}/bytedance/byteps/issues/179",
-        both(pfc(0), counters({"local_ack_timeout_err": "2705", "duplicate_request": "0"})),
+        both(pfc(0), counters({
+            "local_ack_timeout_err": "2705", "duplicate_request": "0", "np_cnp_sent": "1333",
+            "np_ecn_marked_roce_packets": "0",
+        })),
         (("qos-chain-broken", "critical", "PFC"),), "roce-lossless",
+        constructed=counters({"local_ack_timeout_err": "800"}, "mlx5_1"),
+        growth=(*PACKETS, ("local_ack_timeout_err", 40)),
     ),
     Case(
         "C10-lifetime-totals-are-no-loss", f"{GITHUB}/NVIDIA/nccl/issues/394",
@@ -230,9 +248,9 @@ CASES = (
     Case(
         "C10-loss-that-grows", f"{GITHUB}/NVIDIA/nccl/issues/394",
         counters({"local_ack_timeout_err": "91316", "out_of_sequence": "6140236", "packet_seq_err": "929974"}),
-        (("packet-loss-growing", "warning", ""),), "roce-lossless",
-        growth=(("port_rcv_packets", 4_000_000), ("port_xmit_packets", 4_000_000), ("out_of_sequence", 40_000)),
-        constructed=both(counters({"out_of_sequence": "50000"}, "mlx5_1"), lambda a: None),
+        (("packet-loss-growing", "warning", "40000 packets missing on the way here"),), "roce-lossless",
+        growth=(*PACKETS, ("out_of_sequence", 40_000), ("np_ecn_marked_roce_packets", 9_000), ("np_cnp_sent", 9_000)),
+        constructed=counters({"out_of_sequence": "50000"}, "mlx5_1"),
     ),
     Case(
         "C11-memlock-8-mib", f"{GITHUB}/NVIDIA/nccl-tests/issues/206", answer("limits", {"memlock": 8192 * 1024}),
@@ -272,9 +290,18 @@ CASES = (
     Case(
         "C55-loss-without-pause-or-marks", f"{GITHUB}/sonic-net/sonic-buildimage/issues/27606",
         counters({"out_of_sequence": "90000", "packet_seq_err": "90000"}),
-        (("packet-loss-growing", "warning", ""),), "roce-lossless",
-        growth=(("port_rcv_packets", 4_000_000), ("port_xmit_packets", 4_000_000), ("out_of_sequence", 4_000)),
-        constructed=counters({"out_of_sequence": "50000"}, "mlx5_1"),
+        (("loss-without-pause-or-marks", "warning", "4000 packets missing on the way here"),), "roce-lossless",
+        growth=(*PACKETS, ("out_of_sequence", 4_000)), constructed=counters({"out_of_sequence": "50000"}, "mlx5_1"),
+    ),
+    Case(
+        "C56-paused-by-802.3x", f"{GITHUB}/NVIDIA/daqiri/issues/250",
+        both(pfc(0), global_pause(duration=528_000_000)),
+        (("pause-time-high", "warning", "802.3x pause received 22% of the time"),),
+        growth=(*PACKETS, ("rx_global_pause_duration", 13_020_000), ("rx_global_pause", 3_000_000)),
+    ),
+    Case(
+        "C56-lifetime-pauses-are-no-throttle", f"{GITHUB}/NVIDIA/daqiri/issues/250",
+        both(pfc(0), global_pause(duration=528_000_000)), (), growth=PACKETS,
     ),
     Case(
         "C75-hdr-card-on-a-100g-cable", f"{GITHUB}/NVIDIA/nccl/issues/307",

@@ -3,7 +3,6 @@
 from faults.row import Row, put
 from nodes import make
 
-_PORT = "/sys/class/infiniband/mlx5_0/ports/1"
 _LINK_LOCAL = {"gid": "fe80::1", "type": "RoCE v2", "ndev": "rail0"}
 _V1 = {"gid": "::ffff:192.0.2.10", "type": "IB/RoCE v1", "ndev": "rail0"}
 
@@ -22,16 +21,12 @@ def _pfc(*priorities: int):
     return {"dcb rail0": put("pfc", "enabled", value=sum(1 << p for p in priorities))}
 
 
-def _statistic(name: str, value: int):
-    return {"ethtool.stats rail0": put(name, value=value)}
-
-
 def _dscp(priority: int):
     return {"dcb rail0": put("app", value=[[5, priority if d == 26 else d >> 3, d] for d in range(64)])}
 
 
 _GLOBAL_PAUSE = {"ethtool.pause rail0": put("rx", value=True)}
-_PAUSED = _GLOBAL_PAUSE | _statistic("rx_global_pause_duration", 3_000_000)
+_PAUSED = _GLOBAL_PAUSE | {"ethtool.stats rail0": put("rx_global_pause_duration", value=3_000_000)}
 _CHAIN = ("qos-chain-broken",)
 _UNSET = {"trust": None, "dscp": None}
 
@@ -69,23 +64,5 @@ FAULTS = {
         Row(_pfc(), "first broken link: pfc-off; PFC on no priority"),
         Row(_pfc(4), "first broken link: pfc-on-wrong-priority; PFC on 4", expect=_UNSET),
         Row(_GLOBAL_PAUSE, "first broken link: global-pause-with-pfc; 802.3x pause is on", "warning"),
-    ],
-    "packet-loss-growing": [
-        Row({f"read {_PORT}/hw_counters/out_of_sequence": "4000"}, "4000 packets missing (500 ppm)", "warning"),
-        Row({f"read {_PORT}/hw_counters/local_ack_timeout_err": "12"}, "12 time-outs in 60 s", "warning"),
-        Row(
-            {f"read {_PORT}/hw_counters/packet_seq_err": "16"}, "(2 ppm)", "warning", expect={"max_loss_ppm": 1.0}
-        ),
-        Row({f"read {_PORT}/hw_counters/retrans_timeout_events": "90"}, "88 time-outs", "warning", "mlx5_0/1",
-            {"lossless_priorities": frozenset()}, node=make.efa),
-    ],
-    "packets-discarded-on-arrival": [
-        Row(_statistic("rx_prio3_discards", 7), "7 packets of priority 3 dropped", "warning"),
-    ],
-    "pause-time-high": [
-        Row(_statistic("rx_prio3_pause_duration", 30_900_000), "PFC on priority 3 received 50% of the time", "warning"),
-        Row(_statistic("tx_prio3_pause_duration", 30_012_000), "our own receive path is slow", "warning"),
-        Row(_statistic("rx_global_pause_duration", 13_000_000), "802.3x pause received 22% of the time", "warning"),
-        Row(_statistic("tx_prio3_pause_duration", 3_012_000), "sent 5%", "warning", expect={"max_pause_share": 0.01}),
     ],
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ LOSSLESS = Expect(
     addressed_rails=True, mtu=4096, lossless_priorities=frozenset({3}), trust="dscp", dscp=26, cnp_priority=6,
     congestion_control="dcqcn",
 )  # fmt: skip
+SPRAYED = replace(LOSSLESS, adaptive_routing=True)
 LOSSY = Expect(addressed_rails=False, mtu=4096, lossless_priorities=frozenset(), congestion_control="dcqcn")
 INFINIBAND = Expect(mtu=4096)
 SECONDS = 60.0
@@ -29,10 +31,15 @@ _UPTIME_S = 864000.0
 _IB, _PCI, _NET = "/sys/class/infiniband", "/sys/bus/pci/devices", "/sys/class/net"
 _MODES = ["100000baseSR4/Full", "200000baseSR4/Full", "400000baseSR4/Full"]
 #: Counters that grow between the samples; all others stand still.
-_GROWTH = {"port_rcv_packets": 4_000_000, "port_xmit_packets": 4_000_000, "rx_pkts": 4_000_000, "tx_pkts": 4_000_000}
+_GROWTH = {
+    "port_rcv_packets": 4_000_000, "port_xmit_packets": 4_000_000, "rx_pkts": 4_000_000, "tx_pkts": 4_000_000,
+    "np_ecn_marked_roce_packets": 5_000, "np_cnp_sent": 4_000, "rp_cnp_handled": 3_000,
+}  # fmt: skip
 _STATS = {
     "rx_prio3_pause_duration": 900_000, "tx_prio3_pause_duration": 12_000, "rx_prio3_discards": 0,
-    "rx_global_pause_duration": 0, "tx_global_pause_duration": 0, "rx_discards_phy": 0,
+    "rx_prio3_pause": 4_000, "tx_prio3_pause": 60, "rx_crc_errors_phy": 0, "rx_discards_phy": 0,
+    "rx_global_pause_duration": 0, "tx_global_pause_duration": 0,
+    "tx_pause_storm_warning_events": 0, "tx_pause_storm_error_events": 0,
 }  # fmt: skip
 
 
@@ -59,6 +66,8 @@ def record(answers: Answers, growth: dict[str, int] | None = None) -> Recording:
 
 
 def _before(name: str, value: Any, growth: dict[str, int]) -> Any:
+    if name.startswith("ethtool.stats "):
+        return {statistic: number - growth.get(statistic, 0) for statistic, number in value.items()}
     grown = growth.get(name.rsplit("/", 1)[-1], 0)
     return str(int(value) - grown) if grown else value
 
@@ -132,8 +141,13 @@ def add_rail(answers: Answers, rail: int, *, layer: str = "Ethernet", driver: st
         f"verbs.usable {device}": {"uid": 1000, "steps": dict.fromkeys(("open", "pd", "cq", "qp", "mr"))},
         f"gids {device}/1": {"length": 16, "entries": {"0": _gid("fe80::1", "IB", None)}},
     }
-    zero = ("out_of_sequence", "packet_seq_err", "implied_nak_seq_err", "local_ack_timeout_err")
+    zero = (
+        "out_of_sequence", "packet_seq_err", "implied_nak_seq_err", "local_ack_timeout_err", "rp_cnp_ignored",
+        "req_transport_retries_exceeded", "req_cqe_flush_error",
+    )  # fmt: skip
     answers |= {f"read {port}/hw_counters/{name}": "0" for name in zero}
+    notices = {"np_ecn_marked_roce_packets": "50000", "np_cnp_sent": "40000", "rp_cnp_handled": "30000"}
+    answers |= {f"read {port}/hw_counters/{name}": value for name, value in notices.items()}
     counters = {"port_rcv_packets": "90000000", "port_xmit_packets": "90000000", "port_rcv_data": "9000000000"}
     answers |= {f"read {port}/counters/{name}": value for name, value in (counters | {"link_downed": "0"}).items()}
 
@@ -216,10 +230,18 @@ def lossy() -> Recording:
     answers = _roce()
     for rail in range(2):
         answers[f"dcb rail{rail}"]["pfc"]["enabled"] = 0
-        for name in ("rx_prio3_pause_duration", "tx_prio3_pause_duration"):
+        for name in ("rx_prio3_pause_duration", "tx_prio3_pause_duration", "rx_prio3_pause", "tx_prio3_pause"):
             del answers[f"ethtool.stats rail{rail}"][name]
         answers[f"read {_IB}/mlx5_{rail}/ports/1/hw_counters/out_of_sequence"] = "900000"
     return record(answers, _GROWTH | {"out_of_sequence": 200})
+
+
+def adaptive_routing() -> Recording:
+    """Make a node of a fabric that sprays packets: a tenth of them arrives out of order, and none is missing."""
+    answers = _roce()
+    for rail in range(2):
+        answers[f"read {_IB}/mlx5_{rail}/ports/1/hw_counters/out_of_sequence"] = "900000"
+    return record(answers, _GROWTH | {"out_of_sequence": 400_000})
 
 
 def efa() -> Recording:
@@ -307,6 +329,7 @@ HEALTHY: dict[str, tuple[Callable[[], Recording], Expect]] = {
     "two-rails-roce": (two_rails_roce, LOSSLESS),
     "infiniband": (infiniband, INFINIBAND),
     "lossy": (lossy, LOSSY),
+    "adaptive-routing": (adaptive_routing, SPRAYED),
     "efa": (efa, LOSSY),
     "virtual": (virtual, LOSSLESS),
     "bond": (bond, LOSSLESS),

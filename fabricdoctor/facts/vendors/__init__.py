@@ -9,27 +9,49 @@ from dataclasses import dataclass
 class RdmaNames:
     """Names in `ports/N/hw_counters`; an empty tuple means that this driver does not count it.
 
-    `packets` are received and sent packets, as (directory, name), since `counters` and `hw_counters` share the work.
+    Several names are added up: they count different things, or are what releases of one driver call the same thing. A
+    name with a directory (`counters/x`, `device/x`) is in that of the port, or in the device's own hw_counters.
     """
 
+    #: packets that came after a gap: lost on the way to this port, or reordered
     out_of_order: tuple[str, ...] = ()
+    #: gaps that peers reported: lost on the way from this port
     retransmit: tuple[str, ...] = ()
     timeouts: tuple[str, ...] = ()
-    packets: tuple[tuple[str, str], ...] = (("counters", "port_rcv_packets"), ("counters", "port_xmit_packets"))
+    #: connections that ended because their retries were used up, and requests thrown away when a connection ended
+    gave_up: tuple[str, ...] = ()
+    flushed: tuple[str, ...] = ()
+    #: RDMA packets dropped on arrival
+    discards: tuple[str, ...] = ()
+    ecn_marked: tuple[str, ...] = ()
+    cnp_sent: tuple[str, ...] = ()
+    cnp_handled: tuple[str, ...] = ()
+    cnp_ignored: tuple[str, ...] = ()
+    received: tuple[str, ...] = ("counters/port_rcv_packets",)
+    sent: tuple[str, ...] = ("counters/port_xmit_packets",)
     #: EFA delivers out of order by design and retransmits on lossy networks: only time-outs say anything
     ordered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class EthNames:
-    """Names in `ethtool -S`, with {p} for the priority; durations are microseconds."""
+    """Names in `ethtool -S`, with {p} for the priority; durations are microseconds. Without a name: not counted."""
 
     pfc_received_us: str = ""
     pfc_sent_us: str = ""
     pause_received_us: str = ""
     pause_sent_us: str = ""
+    pfc_received_frames: str = ""
+    pfc_sent_frames: str = ""
+    pause_received_frames: str = ""
+    pause_sent_frames: str = ""
+    #: how often the device paused its peer for long, and how often that was cut off by a watchdog
+    storm_warnings: str = ""
+    storm_errors: str = ""
     discards: str = ""
     port_discards: str = ""
+    #: frames with a bad checksum
+    corrupted: str = ""
     #: False: the driver has no DCB interface at all, and its QoS is set by a tool of the vendor
     dcb: bool = True
     #: the PFC answer's `delay` is the cable's length in metres, and the driver sizes its headroom by it
@@ -81,12 +103,18 @@ def rdma_module(driver: str) -> str:
 
 
 def _RDMA() -> dict[str, RdmaNames]:  # noqa: N802
-    from . import bnxt, efa, intel, ionic, mlx5, rxe  # noqa: PLC0415  each driver is one file; tables load when asked
+    # each driver is one file; tables load when asked
+    from . import bnxt, efa, erdma, hns, intel, ionic, mana, mlx5, rxe  # noqa: PLC0415
 
-    return {name: module.RDMA for module in (bnxt, efa, intel, ionic, mlx5, rxe) for name in module.DRIVERS}
+    return {
+        name: module.RDMA
+        for module in (bnxt, efa, erdma, hns, intel, ionic, mana, mlx5, rxe)
+        for name in module.DRIVERS
+    }
 
 
 def _ETH() -> dict[str, EthNames]:  # noqa: N802
-    from . import bnxt, efa, intel, ionic, mlx5  # noqa: PLC0415
+    from . import bnxt, efa, hns, intel, ionic, mana, mlx5, rxe  # noqa: PLC0415
 
-    return {name: module.ETH for module in (bnxt, efa, intel, ionic, mlx5) for name in module.DRIVERS}
+    tables = {name: module.ETH for module in (bnxt, efa, hns, intel, ionic, mana, mlx5) for name in module.DRIVERS}
+    return tables | dict.fromkeys(rxe.INTERFACES, rxe.ETH)

@@ -1,23 +1,38 @@
 """NVIDIA ConnectX and BlueField (mlx5).
 
-Names: the kernel's Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst.
+Names: drivers/infiniband/hw/mlx5/counters.c and the kernel's
+Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst. Per-priority names are there while PFC is
+on for that priority, those of 802.3x pause otherwise; the vendor's driver has the same ones.
 """
 
 from . import CcFiles, EthNames, RdmaNames
 
-DRIVERS = ("mlx5_core",)
+DRIVERS = ("mlx5_core", "mlx5_core.sf")
 RDMA = RdmaNames(
     out_of_order=("out_of_sequence",),
     retransmit=("packet_seq_err", "implied_nak_seq_err"),
     timeouts=("local_ack_timeout_err",),
+    gave_up=("req_transport_retries_exceeded",),
+    flushed=("req_cqe_flush_error",),
+    ecn_marked=("np_ecn_marked_roce_packets",),
+    cnp_sent=("np_cnp_sent",),
+    cnp_handled=("rp_cnp_handled",),
+    cnp_ignored=("rp_cnp_ignored",),
 )
 ETH = EthNames(
     pfc_received_us="rx_prio{p}_pause_duration",
     pfc_sent_us="tx_prio{p}_pause_duration",
     pause_received_us="rx_global_pause_duration",
     pause_sent_us="tx_global_pause_duration",
+    pfc_received_frames="rx_prio{p}_pause",
+    pfc_sent_frames="tx_prio{p}_pause",
+    pause_received_frames="rx_global_pause",
+    pause_sent_frames="tx_global_pause",
+    storm_warnings="tx_pause_storm_warning_events",
+    storm_errors="tx_pause_storm_error_events",
     discards="rx_prio{p}_discards",
     port_discards="rx_discards_phy",
+    corrupted="rx_crc_errors_phy",
     cable_length=True,
 )
 
