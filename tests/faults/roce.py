@@ -1,7 +1,6 @@
 """Faults of the area roce."""
 
 from faults.row import Row, put
-from nodes import make
 
 _LINK_LOCAL = {"gid": "fe80::1", "type": "RoCE v2", "ndev": "rail0"}
 _V1 = {"gid": "::ffff:192.0.2.10", "type": "IB/RoCE v1", "ndev": "rail0"}
