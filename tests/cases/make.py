@@ -40,6 +40,8 @@ class Case:
     constructed: Edit = lambda answers: None
     base: Callable[[], Answers] = make._roce
     growth: tuple[tuple[str, int], ...] = ()
+    #: what the site wants otherwise than the profile
+    expect: tuple[tuple[str, Any], ...] = ()
 
     @property
     def file(self) -> Path:
@@ -134,6 +136,22 @@ def pfc(mask: int, *rails: int) -> Edit:
             answers[f"dcb rail{rail}"]["pfc"]["enabled"] = mask
 
     return edit
+
+
+def dscp_59_on_5(answers: Answers) -> None:
+    """Give DSCP 59 a priority and a class and buffer of its own, as priority 3 has them in the constructed node."""
+    for rail in (0, 1):
+        dcb = answers[f"dcb rail{rail}"]
+        dcb["app"] = [[5, 5 if dscp == 59 else 0, dscp] for dscp in range(64)]
+        dcb["ets"] |= {"prio_tc": [0, 0, 0, 0, 0, 5, 6, 0], "tc_tx_bw": [50, 0, 0, 0, 0, 50, 0, 0]}
+        dcb["ets"]["tc_tsa"] = [2, 0, 0, 0, 0, 2, 0, 0]
+        dcb["buffer"]["prio2buffer"] = [0, 0, 0, 0, 0, 1, 0, 0]
+        stats = answers[f"ethtool.stats rail{rail}"]
+        stats |= {name.replace("prio3", "prio5"): value for name, value in stats.items() if "prio3" in name}
+
+
+def _is_ecn_switch(name: str) -> bool:
+    return "/ecn/roce_" in name and "/enable/" in name
 
 
 def rate(rail: int, gbps: int, text: str) -> Edit:
@@ -231,6 +249,15 @@ CASES = (
         (("mtu-below-expected", "warning", "1024"),),
     ),
     Case(
+        "C07-one-dscp-is-lossless", f"{GITHUB}/NVIDIA/nccl/issues/2383",
+        both(
+            *(answer(f"read {IB}/mlx5_{rail}/tc/1/traffic_class", "Global tclass=236") for rail in (0, 1)), pfc(1 << 5),
+            lambda answers: answers["environ"].pop("NCCL_IB_TC"), environ(NCCL_DEBUG="INFO"), dscp_59_on_5,
+        ),
+        (("traffic-class-unset", "warning", "the kernel's traffic class reaches not all queue pairs"),),
+        expect=(("lossless_priorities", frozenset({5})), ("dscp", 59), ("trust", "dscp")),
+    ),
+    Case(
         "C08-everything-on-priority-0", f"{GITHUB}/bytedance/byteps/issues/179",
         both(pfc(0), counters({
             "local_ack_timeout_err": "2705", "duplicate_request": "0", "np_cnp_sent": "1333",
@@ -307,6 +334,11 @@ CASES = (
         "C75-hdr-card-on-a-100g-cable", f"{GITHUB}/NVIDIA/nccl/issues/307",
         both(rate(0, 100, "100 Gb/sec (2X HDR)"), rate(1, 100, "100 Gb/sec (2X HDR)")),
         (("port-below-rate", "warning", "100"),),
+    ),
+    Case(
+        "C90-neither-lossless-nor-lossy", f"{GITHUB}/openucx/ucx/issues/6000",
+        both(pfc(0), lambda answers: answers.update(dict.fromkeys(filter(_is_ecn_switch, answers), "0"))),
+        (("neither-lossless-nor-lossy-mode", "warning", "neither PFC"),),
     ),
     Case(
         "X01-no-pma", f"{GITHUB}/prometheus/node_exporter/issues/966",
