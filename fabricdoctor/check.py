@@ -8,10 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from .expect import Expect, wanted
 from .facts import (
+    Board,
     Counter,
     Device,
     Gid,
     Inventory,
+    LayerPort,
     Limits,
     Link,
     MissingDevice,
@@ -20,10 +22,12 @@ from .facts import (
     Netdev,
     Node,
     Pause,
+    PhysicalLink,
     Port,
     RailLink,
     RailPort,
     Rails,
+    RatedPort,
     Share,
     join,
     nccl_choice,
@@ -32,6 +36,7 @@ from .finding import Fault, Severity
 from .unknown import Unknown, known, known_or
 
 __all__ = [
+    "Board",
     "Check",
     "Counter",
     "Device",
@@ -39,6 +44,7 @@ __all__ = [
     "Fault",
     "Gid",
     "Inventory",
+    "LayerPort",
     "Limits",
     "Link",
     "MissingDevice",
@@ -47,10 +53,12 @@ __all__ = [
     "Netdev",
     "Node",
     "Pause",
+    "PhysicalLink",
     "Port",
     "RailLink",
     "RailPort",
     "Rails",
+    "RatedPort",
     "Severity",
     "Share",
     "Unknown",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from faults import host, nic, qos, roce, roce_gid
+from faults import host, nic, nic_links, qos, roce, roce_gid
 from faults.row import Row
 from nodes import make
 
@@ -19,7 +19,7 @@ from fabricdoctor.finding import Finding, Severity, Verdict
 from fabricdoctor.host import Recorder, Replay
 from fabricdoctor.judge import judge
 
-FAULTS: dict[str, list[Row]] = nic.FAULTS | roce.FAULTS | roce_gid.FAULTS | qos.FAULTS | host.FAULTS
+FAULTS: dict[str, list[Row]] = nic.FAULTS | nic_links.FAULTS | roce.FAULTS | roce_gid.FAULTS | qos.FAULTS | host.FAULTS
 ROWS = [pytest.param(check, row, id=f"{check}-{i}") for check, rows in FAULTS.items() for i, row in enumerate(rows)]
 FILES = sorted((Path(__file__).parents[1] / "checks").glob("*/*.py"))
 

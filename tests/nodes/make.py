@@ -34,6 +34,27 @@ _STATS = {
     "rx_prio3_pause_duration": 900_000, "tx_prio3_pause_duration": 12_000, "rx_prio3_discards": 0,
     "rx_global_pause_duration": 0, "tx_global_pause_duration": 0, "rx_discards_phy": 0,
 }  # fmt: skip
+_FEC = {"corrected": 90_000_000, "uncorrectable": 0, "corrected_bits": 120_000_000}
+
+
+def module(celsius: float = 48.5, received: float = 1.0, lanes: int = 4) -> dict[str, str]:
+    """Return an OSFP module's memory (CMIS), constructed: 400GAUI-4, `received` mW on each lane, limits of its own."""
+
+    def words(*values: float, scale: int) -> str:
+        return "".join(f"{round(v * scale) & 0xFFFF:04x}" for v in values)
+
+    dark = (8 - lanes) * "0000"
+    lower = f"19500007{'00' * 10}{words(celsius, scale=256)}{'00' * 69}02{'4f1c4401'}ff".ljust(256, "0")
+    power = words(3.2, 0.16, 2.5, 0.25, scale=10_000)  # high and low alarm, high and low warning
+    limits = words(75, -10, 70, 0, scale=256).ljust(96, "0") + power + "00" * 8 + power
+    light = words(*[1.2] * lanes, scale=10_000) + dark + "00" * 16 + words(*[received] * lanes, scale=10_000) + dark
+    return {
+        "lower": lower,
+        "upper": "00" * 16,
+        "monitors": "0307",
+        "thresholds": limits.ljust(144, "0"),
+        "lanes": ("00" * 26 + light).ljust(148, "0"),
+    }
 
 
 class _Given:
@@ -117,6 +138,7 @@ def add_rail(answers: Answers, rail: int, *, layer: str = "Ethernet", driver: st
         f"read {base}/node_type": "1: CA",
         f"read {base}/board_id": "MT_0000000838",
         f"read {base}/hca_type": "MT4129",
+        f"read {base}/fw_ver": "28.43.2566",
         f"link {base}/device": _path(pci),
         f"link {base}/device/driver": f"../../../../bus/pci/drivers/{driver}",
         f"list {base}/device/net": [f"rail{rail}"],
@@ -169,6 +191,8 @@ def add_interface(answers: Answers, rail: int, *, first: int = 0, name: str = ""
             "autoneg": True,
         },
         f"ethtool.state {name}": {"link": True, "ext_state": None, "ext_substate": None, "down_count": 0},
+        f"ethtool.fec {name}": {"configured": ["RS"], "auto": False, "active": "RS", "stats": dict(_FEC)},
+        f"ethtool.module {name}": module(),
         f"ethtool.pause {name}": {"autoneg": False, "rx": False, "tx": False, "stats": {}},
         f"ethtool.stats {name}": dict(_STATS),
         f"dcb {name}": {
@@ -241,7 +265,7 @@ def virtual() -> Recording:
     """Make a virtual machine with functions passed through: no DCB, no pause, no speed, and no GPU."""
     answers = _roce()
     for rail in range(2):
-        for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.state"):
+        for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.state", "ethtool.fec", "ethtool.module"):
             del answers[f"{kind} rail{rail}"]
         answers[f"read {_NET}/rail{rail}/speed"] = "-1"
     answers[f"list {_PCI}"] = [_address("nic", 0), _address("nic", 1)]
@@ -259,7 +283,7 @@ def bond() -> Recording:
     answers["addresses"] |= {"port0": [], "port1": []}
     answers[f"list {_NET}/bond0"] = ["lower_port0", "lower_port1", "mtu"]
     answers["ethtool.driver bond0"] = {"driver": "bonding"}
-    for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.modes"):
+    for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.modes", "ethtool.fec", "ethtool.module"):
         del answers[f"{kind} bond0"]
     answers[f"read {_NET}/bond0/speed"] = "800000"
     return record(answers)

@@ -17,6 +17,7 @@ ETH = EthNames(
     pfc_sent_us="pfc_pri{p}_tx_duration_us",
     discards="rx_discard_packets_cos{p}",
     port_discards="rx_stat_discard",
+    fec_uncorrectable="rx_fec_uncorrectable_blocks",
     firmware_dcb=True,
 )
 

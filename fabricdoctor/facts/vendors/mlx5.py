@@ -18,6 +18,7 @@ ETH = EthNames(
     pause_sent_us="tx_global_pause_duration",
     discards="rx_prio{p}_discards",
     port_discards="rx_discards_phy",
+    fec_corrected_bits="rx_corrected_bits_phy",
     cable_length=True,
 )
 
