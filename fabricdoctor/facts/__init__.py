@@ -4,8 +4,8 @@ from .counters import Counter
 from .gid import Gid, nccl_choice
 from .limits import Limits
 from .loss import Share
-from .nccl import NcclSettings
 from .module import Light, Module
+from .nccl import NcclSettings
 from .nccl_rails import NcclRails, RailPort
 from .netdev import Netdev
 from .nic import Device

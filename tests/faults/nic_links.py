@@ -8,6 +8,7 @@ from typing import Any
 
 from faults.row import Row, put
 from nodes import make
+from nodes.optics import module
 
 from fabricdoctor.recording import Recording
 
@@ -108,9 +109,9 @@ FAULTS = {
         ),
     ],
     "transceiver-too-hot": [
-        Row({"ethtool.module rail0": make.module(celsius=71.5)}, "71.5 °C in the OSFP module", "warning"),
+        Row({"ethtool.module rail0": module(celsius=71.5)}, "71.5 °C in the OSFP module", "warning"),
         Row(
-            {"ethtool.module port1": make.module(celsius=71.5)},
+            {"ethtool.module port1": module(celsius=71.5)},
             "71.5 °C",
             "warning",
             "mlx5_0/1 (port1)",
@@ -118,7 +119,7 @@ FAULTS = {
         ),
     ],
     "transceiver-power-low": [
-        Row({"ethtool.module rail0": make.module(received=0.2)}, "-7.0 dBm received on lane 1, -7.0", "warning"),
+        Row({"ethtool.module rail0": module(received=0.2)}, "-7.0 dBm received on lane 1, -7.0", "warning"),
     ],
     "firmware-differs": [
         Row({_FIRMWARE: "28.39.1002"}, "mlx5_0: firmware 28.39.1002", "warning", "board MT4129 MT_0000000838"),

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
+    sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+
+from nodes.optics import module
 
 from fabricdoctor.expect import Expect
 from fabricdoctor.facts import observe
@@ -35,26 +37,6 @@ _STATS = {
     "rx_global_pause_duration": 0, "tx_global_pause_duration": 0, "rx_discards_phy": 0,
 }  # fmt: skip
 _FEC = {"corrected": 90_000_000, "uncorrectable": 0, "corrected_bits": 120_000_000}
-
-
-def module(celsius: float = 48.5, received: float = 1.0, lanes: int = 4) -> dict[str, str]:
-    """Return an OSFP module's memory (CMIS), constructed: 400GAUI-4, `received` mW on each lane, limits of its own."""
-
-    def words(*values: float, scale: int) -> str:
-        return "".join(f"{round(v * scale) & 0xFFFF:04x}" for v in values)
-
-    dark = (8 - lanes) * "0000"
-    lower = f"19500007{'00' * 10}{words(celsius, scale=256)}{'00' * 69}02{'4f1c4401'}ff".ljust(256, "0")
-    power = words(3.2, 0.16, 2.5, 0.25, scale=10_000)  # high and low alarm, high and low warning
-    limits = words(75, -10, 70, 0, scale=256).ljust(96, "0") + power + "00" * 8 + power
-    light = words(*[1.2] * lanes, scale=10_000) + dark + "00" * 16 + words(*[received] * lanes, scale=10_000) + dark
-    return {
-        "lower": lower,
-        "upper": "00" * 16,
-        "monitors": "0307",
-        "thresholds": limits.ljust(144, "0"),
-        "lanes": ("00" * 26 + light).ljust(148, "0"),
-    }
 
 
 class _Given:
