@@ -7,7 +7,7 @@ from typing import Any
 
 from ..host import Host
 from ..unknown import Unknown, known_or, then
-from .counters import count
+from .counters import count, uptime
 from .interfaces import Interface
 
 #: so many drops are a link that comes and goes, not one event
@@ -48,6 +48,6 @@ def _address(host: Host, at: Interface) -> str:
 
 
 def _seconds(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-        raise ValueError("no time since boot")
-    return float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError("no number")
+    return uptime(str(value))

@@ -7,6 +7,7 @@ from faults.nic_links import down, fec, over, three_rails
 from faults.row import MISSING, Row, changed, put
 from nodes import make
 from nodes.optics import module
+from test_never_lies import damaged
 
 from fabricdoctor import catalogue
 from fabricdoctor.facts import observe
@@ -161,6 +162,20 @@ def test_a_member_of_a_bond_is_found_in_the_log_by_its_own_function():
     row = Row(answers, "", node=make.bond, before={"read /sys/class/net/port1/carrier_changes": "9"})
     assert verdict("link-flapping", row, "mlx5_0/1 (port1)")[0] is Verdict.FAULT
     assert verdict("link-flapping", row, "mlx5_0/1 (port0)") == OK
+
+
+def test_a_damaged_log_makes_no_flapping():
+    """Two drops in the last hour and one while the link settled after boot."""
+    taken = make.two_rails_roce()
+    log = down(100.0, 862_000.0, 863_000.0)
+    answers = changed(taken.answers, STILL | {"kmsg": log})
+    node = replace(taken, answers=answers, before=changed(taken.before, STILL))
+    checks = {"link-flapping": CHECKS["link-flapping"]}
+    assert [
+        label
+        for label, how, host in damaged(node, every=True, only="kmsg|read /proc/uptime|.*carrier_changes")
+        if any(f.fault for f in judge(checks.values(), observe(host), make.LOSSLESS))
+    ] == []
 
 
 _LAYER = "read /sys/class/infiniband/mlx5_0/ports/1/link_layer"

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from fabricdoctor.sources import eeprom, netlink
+from fabricdoctor.sources import eeprom, live, netlink
 from fabricdoctor.sources.netlink import attribute
 
 OSFP, QSFP28, SFP = 0x19, 0x11, 0x03
@@ -98,3 +98,9 @@ def test_this_machine_has_no_module_on_its_loopback():
     with pytest.raises(OSError) as refused:
         eeprom.module("lo")
     assert refused.value.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.EPROTONOSUPPORT)
+
+
+def test_the_reading_process_finds_this_source():
+    answer = live._reading("")(("ethtool.module", "lo"))
+    assert answer.get("why") in ("denied", "unsupported")
+    assert "no source" not in answer["detail"]
