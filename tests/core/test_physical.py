@@ -58,6 +58,12 @@ def test_a_few_blocks_in_a_day_are_within_the_standard():
     assert verdict("fec-uncorrectable", Row({"ethtool.fec rail0": fec(uncorrectable=2)}, "")) == OK
 
 
+def test_blocks_lost_in_one_minute_are_not_lasting():
+    row = Row({"ethtool.fec rail0": fec(uncorrectable=5000, corrected_bits=10**10)}, "")
+    (fault,) = [f for f in judge([CHECKS["fec-uncorrectable"]], row.observed(), row.expectations()) if f.fault]
+    assert fault.severity.value == "warning"
+
+
 def test_more_bits_than_can_be_corrected_are_no_rate():
     row = Row({"ethtool.fec rail0": fec(uncorrectable=0, corrected_bits=10**15)}, "")
     assert verdict("raw-ber-high", row) == (Verdict.UNKNOWN, "unparsable")
@@ -144,6 +150,11 @@ def test_links_that_settle_after_boot_do_not_flap():
     row = Row(FLAPPED | {"read /proc/uptime": "1000.00 1.00", "kmsg": down(100.0, 200.0, 300.0)}, "", before=STILL)
     assert verdict("link-flapping", row) == OK
     row = Row(FLAPPED | {"read /proc/uptime": "1000.00 1.00", "kmsg": down(100.0, 200.0, 300.0)}, "", before={})
+    assert verdict("link-flapping", row) == OK
+
+
+def test_infiniband_that_settles_after_boot_does_not_flap():
+    row = Row({"read /proc/uptime": "600.00 1.00", _DOWNED: "4"}, "", node=make.infiniband)
     assert verdict("link-flapping", row) == OK
 
 
