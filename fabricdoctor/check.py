@@ -8,11 +8,13 @@ from typing import Any, Generic, TypeVar
 
 from .expect import Expect, wanted
 from .facts import (
+    Board,
     Congestion,
     Counter,
     Device,
     Gid,
     Inventory,
+    LayerPort,
     Limits,
     Link,
     MissingDevice,
@@ -22,10 +24,12 @@ from .facts import (
     Node,
     Notices,
     Pause,
+    PhysicalLink,
     Port,
     RailLink,
     RailPort,
     Rails,
+    RatedPort,
     Share,
     Traffic,
     join,
@@ -35,6 +39,7 @@ from .finding import Fault, Severity
 from .unknown import Unknown, known, known_or
 
 __all__ = [
+    "Board",
     "Check",
     "Congestion",
     "Counter",
@@ -43,6 +48,7 @@ __all__ = [
     "Fault",
     "Gid",
     "Inventory",
+    "LayerPort",
     "Limits",
     "Link",
     "MissingDevice",
@@ -52,10 +58,12 @@ __all__ = [
     "Node",
     "Notices",
     "Pause",
+    "PhysicalLink",
     "Port",
     "RailLink",
     "RailPort",
     "Rails",
+    "RatedPort",
     "Severity",
     "Share",
     "Traffic",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from faults import host, nic, qos, roce, roce_counters, roce_gid
 from faults.row import Row
 from nodes import make
 
@@ -19,9 +19,12 @@ from fabricdoctor.finding import Finding, Severity, Verdict
 from fabricdoctor.host import Recorder, Replay
 from fabricdoctor.judge import judge
 
-FAULTS: dict[str, list[Row]] = (
-    nic.FAULTS | roce.FAULTS | roce_counters.FAULTS | roce_gid.FAULTS | qos.FAULTS | host.FAULTS
-)
+MODULES = [
+    importlib.import_module(f"faults.{file.stem}")
+    for file in sorted((Path(__file__).parent / "faults").glob("*.py"))
+    if file.stem != "row"
+]
+FAULTS: dict[str, list[Row]] = {check: rows for module in MODULES for check, rows in module.FAULTS.items()}
 ROWS = [pytest.param(check, row, id=f"{check}-{i}") for check, rows in FAULTS.items() for i, row in enumerate(rows)]
 FILES = sorted((Path(__file__).parents[1] / "checks").glob("*/*.py"))
 
@@ -33,6 +36,7 @@ def faults(findings: Iterable[Finding]) -> list[Finding]:
 
 def test_every_check_has_a_row(checks):
     assert set(checks) == set(FAULTS), "each check needs a row in tests/faults/, and each row a check"
+    assert len(FAULTS) == sum(len(module.FAULTS) for module in MODULES), "a check has rows in two files"
 
 
 @pytest.mark.parametrize(("check", "row"), ROWS)

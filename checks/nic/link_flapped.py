@@ -1,7 +1,9 @@
 from fabricdoctor.check import Expect, Fault, Port, Severity, check, known
 
 
-@check(over=lambda node: node.fabric_ports, severity=Severity.WARNING, explained_by=("port-not-active",))
+@check(
+    over=lambda node: node.fabric_ports, severity=Severity.WARNING, explained_by=("port-not-active", "link-flapping")
+)
 def link_flapped(port: Port, expect: Expect) -> Fault | None:
     """
     ## What it looks at

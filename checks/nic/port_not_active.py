@@ -1,7 +1,7 @@
 from fabricdoctor.check import Expect, Fault, Netdev, Port, Severity, check, known, known_or
 
 
-@check(over=lambda node: node.fabric_ports, severity=Severity.CRITICAL)
+@check(over=lambda node: node.fabric_ports, severity=Severity.CRITICAL, explained_by=("wrong-link-layer",))
 def port_not_active(port: Port, expect: Expect) -> Fault | None:
     """
     ## What it looks at

@@ -234,6 +234,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], str]] = {
     "adaptive_routing": (lambda value: isinstance(value, bool), bool, "true or false"),
     "max_loss_ppm": (_is_number(0, 1e6), float, "packets per million, from 0 to 1000000"),
     "max_pause_share": (_is_number(0, 1), float, "a share from 0 to 1"),
+    "max_raw_ber": (_is_number(0, 1), float, "a bit error rate, as in 1e-6"),
     "boot_grace_s": (_is_number(0, 1e6), float, "seconds"),
     "nccl_version": (_is_version, str, 'a version of NCCL in quotes, as in "2.18.3"'),
     "memlock_bytes": (_is_int(0, 1 << 62), int, "bytes; 0 stands for unlimited"),

@@ -40,6 +40,7 @@ class Expect:
     )
     max_loss_ppm: float | None = _about("packets lost per million between two samples, before it is a fault")
     max_pause_share: float | None = _about("share of time a link may be paused between two samples (0 to 1)")
+    max_raw_ber: float | None = _about("bits corrected per bit received, before error correction, that a link may show")
     boot_grace_s: float | None = _about("seconds after boot in which links may still come and go")
     nccl_version: str | None = _about(
         'oldest NCCL of the jobs, as in "2.18.3"; unset: 2.21 or later, which chooses its GID itself'

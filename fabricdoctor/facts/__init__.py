@@ -5,35 +5,44 @@ from .counters import Counter
 from .gid import Gid, nccl_choice
 from .limits import Limits
 from .loss import Notices, Share
+from .module import Light, Module
 from .nccl import NcclSettings
 from .nccl_rails import NcclRails, RailPort
 from .netdev import Netdev
 from .nic import Device
 from .node import Inventory, MissingDevice, Node, RailLink, observe
+from .physical import PhysicalLink
 from .port import Port
 from .qos import Link, join
 from .rails import Rails
+from .siblings import Board, LayerPort, RatedPort
 from .traffic import Traffic
 
 __all__ = [
+    "Board",
     "Congestion",
     "Counter",
     "Device",
     "Gid",
     "Inventory",
+    "LayerPort",
+    "Light",
     "Limits",
     "Link",
     "MissingDevice",
+    "Module",
     "NcclRails",
     "NcclSettings",
     "Netdev",
     "Node",
     "Notices",
     "Pause",
+    "PhysicalLink",
     "Port",
     "RailLink",
     "RailPort",
     "Rails",
+    "RatedPort",
     "Share",
     "Traffic",
     "join",

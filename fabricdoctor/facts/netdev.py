@@ -21,12 +21,17 @@ _FASTEST_MBPS = 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class Netdev:
-    """Speeds are Gb/s, the MTU bytes. `addresses` are those of the interface, with prefix length."""
+    """Speeds are Gb/s, the MTU bytes. `addresses` are those of the interface, with prefix length.
+
+    `supported_gbps`, `advertised_gbps` and `peer_gbps` are of the fastest link mode that can be, is, and is over there.
+    """
 
     name: str
     mtu: int | Unknown
     speed_gbps: float | Unknown
     supported_gbps: float | Unknown
+    advertised_gbps: float | Unknown
+    peer_gbps: float | Unknown
     addresses: tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...] | Unknown
     carrier_changes: Counter | Unknown
     came_up: bool | Unknown
@@ -69,6 +74,8 @@ def netdev(host: Host, name: str) -> Netdev:
         supported_gbps=then(modes, _fastest, f"ethtool.modes {name}")
         if not known_or(lower, ())
         else Unknown(f"ethtool.modes {name}", "not-applicable", "a bond or VLAN has no link modes of its own"),
+        advertised_gbps=then(modes, lambda m: _fastest(m, "advertised"), f"ethtool.modes {name}"),
+        peer_gbps=then(modes, lambda m: _fastest(m, "peer"), f"ethtool.modes {name}"),
         addresses=then(host.ask("addresses"), lambda a: _addresses(a, name), "addresses"),
         carrier_changes=counter(host, "read", f"{base}/carrier_changes"),
         came_up=then(up_count, lambda n: count(n) > 0, f"read {base}/carrier_up_count"),
@@ -93,9 +100,9 @@ def _speed(text: Any, modes: Any, base: str) -> float | Unknown:
     return by_sysfs if not isinstance(by_sysfs, Unknown) else then(modes, lambda m: parse(m["speed_mbps"]), "ethtool")
 
 
-def _fastest(modes: dict[str, Any]) -> float:
-    """Return the speed of the fastest supported link mode, from names such as 400000baseCR4/Full."""
-    speeds = [int(found.group(1)) for name in modes["supported"] if (found := re.match(r"(\d+)base", name))]
+def _fastest(modes: dict[str, Any], which: str = "supported") -> float:
+    """Return the speed of the fastest of these link modes, from names such as 400000baseCR4/Full."""
+    speeds = [int(found.group(1)) for name in modes[which] if (found := re.match(r"(\d+)base", name))]
     if not speeds:
         raise ValueError("no link mode named")
     fastest = max(speeds)

@@ -36,6 +36,7 @@ class Device:
     usable: Mapping[str, str | None] | Unknown
     tried_as: int | Unknown
     ports: tuple[Port, ...] | Unknown
+    firmware: str | Unknown
 
     def __str__(self) -> str:
         return self.name
@@ -88,10 +89,10 @@ def _uverbs(host: Host) -> dict[str, str | None] | Unknown:
 
 def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, listed: Any, job_uid: int | None) -> Device:
     base = f"{_IB}/{name}"
-    kind, pci, driver, physfn, parent, board, model = host.ask_all([
+    kind, pci, driver, physfn, parent, board, model, firmware = host.ask_all([
         ("read", f"{base}/node_type"), ("link", f"{base}/device"), ("link", f"{base}/device/driver"),
         ("link", f"{base}/device/physfn"), ("read", f"{base}/parent"), ("read", f"{base}/board_id"),
-        ("read", f"{base}/hca_type"),
+        ("read", f"{base}/hca_type"), ("read", f"{base}/fw_ver"),
     ])  # fmt: skip
     protocol = then(kind, _protocol, f"read {base}/node_type")
     software = isinstance(pci, Unknown) and pci.why == "missing" and not isinstance(parent, Unknown)
@@ -124,7 +125,21 @@ def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, list
             ports(host, name, bound, verbs, made_by.strip() or known_or(bound, "?")),
             lambda found: tuple(with_kernel_log(host, port, known_or(path, ())) for port in found),
         ),
+        firmware=_firmware(firmware, f"read {base}/fw_ver"),
     )
+
+
+def _firmware(text: Any, source: str) -> str | Unknown:
+    """Return the version; software devices and some drivers name none."""
+    if text.why == "missing" if isinstance(text, Unknown) else not text:
+        return Unknown(source, "not-applicable", "the driver names no firmware")
+    return then(text, _version, source)
+
+
+def _version(text: str) -> str:
+    if not re.match(r"\d+\.\d", text):
+        raise ValueError("no version")
+    return text
 
 
 def _seen(answer: Any) -> str:

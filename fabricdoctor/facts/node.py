@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from ..host import Host
 from ..unknown import Unknown, known_or, then
 from .counters import uptime
+from .interfaces import Interface, beneath
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
 from .nccl_rails import NcclRails, RailPort
-from .netdev import Netdev, netdev
 from .nic import Device, devices
 from .pci import PciFunction, pci_functions
+from .physical import PhysicalLink, physical_links
 from .port import Port
 from .qos import Link, link
 from .rails import FABRIC, Rails, assign_roles
 from .shapes import Shaped
+from .siblings import Board, LayerPort, RatedPort, boards, layer_ports, rated_ports
 from .traffic import Traffic, traffic
 from .vendors import rdma_module
 
@@ -96,6 +98,7 @@ class Node:
     gpus: tuple[PciFunction, ...] | Unknown
     missing_devices: tuple[MissingDevice, ...] | Unknown
     links: tuple[Link, ...] | Unknown
+    physical_links: tuple[PhysicalLink, ...] | Unknown
     nccl: NcclSettings | Unknown
     job_limits: tuple[Limits, ...] | Unknown
 
@@ -136,6 +139,18 @@ class Node:
         return then(self.fabric_ports, lambda ports: (Rails(ports),) if ports else ())
 
     @property
+    def rated_ports(self) -> tuple[RatedPort, ...] | Unknown:
+        return then(self.fabric_ports, lambda ports: rated_ports(ports, known_or(self.physical_links, ())))
+
+    @property
+    def layer_ports(self) -> tuple[LayerPort, ...] | Unknown:
+        return then(self.all_devices, lambda found: layer_ports(found, self.gpus))
+
+    @property
+    def boards(self) -> tuple[Board, ...] | Unknown:
+        return then(self.fabric_devices, boards)
+
+    @property
     def nccl_ports(self) -> tuple[RailPort, ...] | Unknown:
         return then(self.roce_ports, lambda ports: tuple(RailPort(port, self.nccl) for port in ports))
 
@@ -163,13 +178,16 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
     gpus = then(pci, lambda functions: tuple(f for f in functions if f.kind == "gpu"))
     found = then(devices(host, _job_uid(host)), lambda d: assign_roles(d, pci, rails))
     some_rdma = not isinstance(found, Unknown) and bool(found)
+    in_guest = known_or(then(host.ask("read", "/proc/cpuinfo"), _in_guest), default=False)
+    interfaces = then(found, lambda d: tuple(beneath(host, d)))
     return Node(
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),
         uptime=then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime"),
         all_devices=found,
         gpus=gpus,
         missing_devices=_missing(pci, found),
-        links=then(found, lambda d: _links(host, d)),
+        links=then(interfaces, lambda i: _links(host, i, in_guest=in_guest)),
+        physical_links=then(interfaces, lambda i: physical_links(host, i, in_guest=in_guest)),
         nccl=nccl_settings(host, in_job=in_job)
         if some_rdma
         else Unknown("environ", "not-applicable", "no RDMA device"),
@@ -185,20 +203,13 @@ def _job_uid(host: Host) -> int | None:
     return known_or(then(environment, lambda env: int(env["SLURM_JOB_UID"])), None)
 
 
-def _links(host: Host, found: tuple[Device, ...]) -> tuple[Link, ...]:
-    """Return one link per RoCE rail and physical interface: a bond's members, a VLAN's parent, else its own."""
-    in_guest = known_or(then(host.ask("read", "/proc/cpuinfo"), _in_guest), default=False)
-    links = []
-    for device in found:
-        for port in known_or(device.ports, ()):
-            if port.role == FABRIC and known_or(port.is_ethernet, default=True) and isinstance(port.netdev, Netdev):
-                lower = known_or(port.netdev.lower, ()) or (port.netdev.name,)
-                for name in lower:
-                    label = str(port) if len(lower) == 1 else f"{device.name}/{port.number} ({name})"
-                    interface = port.netdev if name == port.netdev.name else netdev(host, name)
-                    pci = known_or(device.pci, "")
-                    links.append(link(host, port, label, interface, pci, is_vf=device.is_vf or in_guest))
-    return tuple(links)
+def _links(host: Host, interfaces: tuple[Interface, ...], *, in_guest: bool) -> tuple[Link, ...]:
+    """Return the QoS state of each RoCE rail's interfaces."""
+    return tuple(
+        link(host, at.port, at.label, at.netdev, known_or(at.device.pci, ""), is_vf=at.device.is_vf or in_guest)
+        for at in interfaces
+        if at.netdev is not None and known_or(at.port.is_ethernet, default=True)
+    )
 
 
 def _in_guest(cpuinfo: str) -> bool:

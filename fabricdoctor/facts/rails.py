@@ -16,6 +16,7 @@ from .port import Port
 
 V = TypeVar("V", int, float, str)
 FABRIC = "fabric"
+OTHER_GROUP = "not the rails' group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) ->
     best = max(groups, key=lambda key: (votes[key], len(groups[key]), key[2], key))
     for key, members in groups.items():
         for _, port in members:
-            role[str(port)] = FABRIC if key == best else f"not the rails' group: {key[0]}, {key[1]}, {key[2]:g} Gb/s"
+            role[str(port)] = FABRIC if key == best else f"{OTHER_GROUP}: {key[0]}, {key[1]}, {key[2]:g} Gb/s"
     role.update({str(port): "nearest to no GPU, its siblings are" for port in _far(groups[best], gpus)})
     return role
 

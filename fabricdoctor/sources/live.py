@@ -18,10 +18,11 @@ from . import answer, files
 FILE_DEADLINE_S = 1.0
 VERBS_DEADLINE_S = 10.0
 _VERBS_PYTHONS = ("/usr/bin/python3", "/usr/libexec/platform-python")
-#: Source module of each kind, imported in the reading process when first asked.
+#: Source module of each kind, or of all kinds before the dot, imported in the reading process when first asked.
 _SOURCES = {
     "dcb": "dcb",
     "ethtool": "ethtool",
+    "ethtool.module": "eeprom",
     "addresses": "address",
     "kmsg": "kmsg",
     "environ": "system",
@@ -116,7 +117,7 @@ def _reading(root: str) -> Callable[[Question], dict[str, Any]]:
     kinds = files.kinds(root)
 
     def serve(question: Question) -> dict[str, Any]:
-        module = _SOURCES.get(question[0].split(".")[0])
+        module = _SOURCES.get(question[0]) or _SOURCES.get(question[0].split(".")[0])
         if question[0] not in kinds and module:
             kinds.update(importlib.import_module(f"{__package__}.{module}").KINDS)
         return answer.serve(kinds, question)

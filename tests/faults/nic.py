@@ -2,6 +2,7 @@
 
 from faults.row import MISSING, Row, put
 from nodes import make
+from nodes.optics import module
 
 _PORT = "/sys/class/infiniband/mlx5_0/ports/1"
 _PCI = "/sys/bus/pci/devices/0000:03:00.0"
@@ -60,6 +61,33 @@ FAULTS = {
         Row({f"read {_PORT}/state": "2: INIT"}, "no subnet manager", node=make.infiniband),
     ],
     "port-below-rate": [
+        Row(
+            {f"read {_PORT}/rate": "200 Gb/sec (2X NDR)", "read /sys/class/net/rail0/speed": "200000"},
+            "200 Gb/s on 2 lanes: 2 of 4 lanes lost",
+        ),
+        Row(
+            {"read /sys/class/net/rail0/speed": "200000", "ethtool.module rail0": module(host="1c004401")},
+            "200 Gb/s on 4 lanes: its cable or module is made for 200 Gb/s",
+        ),
+        Row(
+            {
+                "read /sys/class/net/rail0/speed": "200000",
+                "ethtool.modes rail0": put("peer", value=["100000baseSR4/Full", "200000baseSR4/Full"]),
+            },
+            "200 Gb/s on 4 lanes: the other end offers at most 200 Gb/s",
+        ),
+        Row(
+            {
+                "read /sys/class/net/rail0/speed": "200000",
+                "ethtool.modes rail0": put("advertised", value=["200000baseSR4/Full"]),
+            },
+            "200 Gb/s on 4 lanes: it is set to at most 200 Gb/s",
+        ),
+        Row(
+            {f"ethtool.modes rail{i}": put("supported", value=["800000baseSR8/Full"]) for i in range(2)},
+            "400 Gb/s: its cable or module is made for 400 Gb/s",
+            "warning",
+        ),
         Row({"read /sys/class/net/rail0/speed": "200000"}, "200 Gb/s on 4 lanes"),
         Row({}, "400 Gb/s", expect={"rate_gbps": 800.0}),
         Row(

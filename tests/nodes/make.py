@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
+    sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+
+from nodes.optics import module
 
 from fabricdoctor.expect import Expect
 from fabricdoctor.facts import observe
@@ -41,6 +43,7 @@ _STATS = {
     "rx_global_pause_duration": 0, "tx_global_pause_duration": 0,
     "tx_pause_storm_warning_events": 0, "tx_pause_storm_error_events": 0,
 }  # fmt: skip
+_FEC = {"corrected": 90_000_000, "uncorrectable": 0, "corrected_bits": 120_000_000}
 
 
 class _Given:
@@ -126,6 +129,7 @@ def add_rail(answers: Answers, rail: int, *, layer: str = "Ethernet", driver: st
         f"read {base}/node_type": "1: CA",
         f"read {base}/board_id": "MT_0000000838",
         f"read {base}/hca_type": "MT4129",
+        f"read {base}/fw_ver": "28.43.2566",
         f"link {base}/device": _path(pci),
         f"link {base}/device/driver": f"../../../../bus/pci/drivers/{driver}",
         f"list {base}/device/net": [f"rail{rail}"],
@@ -183,6 +187,8 @@ def add_interface(answers: Answers, rail: int, *, first: int = 0, name: str = ""
             "autoneg": True,
         },
         f"ethtool.state {name}": {"link": True, "ext_state": None, "ext_substate": None, "down_count": 0},
+        f"ethtool.fec {name}": {"configured": ["RS"], "auto": False, "active": "RS", "stats": dict(_FEC)},
+        f"ethtool.module {name}": module(),
         f"ethtool.pause {name}": {"autoneg": False, "rx": False, "tx": False, "stats": {}},
         f"ethtool.stats {name}": dict(_STATS),
         f"dcb {name}": {
@@ -263,7 +269,7 @@ def virtual() -> Recording:
     """Make a virtual machine with functions passed through: no DCB, no pause, no speed, and no GPU."""
     answers = _roce()
     for rail in range(2):
-        for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.state"):
+        for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.state", "ethtool.fec", "ethtool.module"):
             del answers[f"{kind} rail{rail}"]
         answers[f"read {_NET}/rail{rail}/speed"] = "-1"
     answers[f"list {_PCI}"] = [_address("nic", 0), _address("nic", 1)]
@@ -281,7 +287,7 @@ def bond() -> Recording:
     answers["addresses"] |= {"port0": [], "port1": []}
     answers[f"list {_NET}/bond0"] = ["lower_port0", "lower_port1", "mtu"]
     answers["ethtool.driver bond0"] = {"driver": "bonding"}
-    for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.modes"):
+    for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.modes", "ethtool.fec", "ethtool.module"):
         del answers[f"{kind} bond0"]
     answers[f"read {_NET}/bond0/speed"] = "800000"
     return record(answers)

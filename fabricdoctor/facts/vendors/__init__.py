@@ -52,6 +52,8 @@ class EthNames:
     port_discards: str = ""
     #: frames with a bad checksum
     corrupted: str = ""
+    fec_uncorrectable: str = ""
+    fec_corrected_bits: str = ""
     #: False: the driver has no DCB interface at all, and its QoS is set by a tool of the vendor
     dcb: bool = True
     #: the PFC answer's `delay` is the cable's length in metres, and the driver sizes its headroom by it

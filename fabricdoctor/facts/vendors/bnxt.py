@@ -31,6 +31,7 @@ ETH = EthNames(
     pause_sent_frames="tx_pause_frames",
     port_discards="rx_stat_discard",
     corrupted="rx_fcs_err_frames",
+    fec_uncorrectable="rx_fec_uncorrectable_blocks",
     firmware_dcb=True,
 )
 

@@ -33,6 +33,7 @@ ETH = EthNames(
     discards="rx_prio{p}_discards",
     port_discards="rx_discards_phy",
     corrupted="rx_crc_errors_phy",
+    fec_corrected_bits="rx_corrected_bits_phy",
     cable_length=True,
 )
 
