@@ -18,6 +18,7 @@ from .host import Recorder
 from .judge import conclude, judge
 from .recording import Recording, Take
 from .report.model import PortLine, Report
+from .sources import command
 from .sources.live import Live
 from .unknown import Unknown, known_or
 
@@ -30,7 +31,10 @@ _NAMESPACE = "link /proc/self/ns/net"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a node is checked. `interval` is seconds between two samples, 0 to use an earlier run's counters."""
+    """How a node is checked. `interval` is seconds between two samples, 0 to use an earlier run's counters.
+
+    `tools` are the vendors' tools that are asked.
+    """
 
     profile: str | None = None
     config: Path | None = None
@@ -44,6 +48,7 @@ class Options:
     root: str = ""
     save: bool = True
     in_job: bool = True
+    tools: frozenset[str] = command.QUICK
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,9 @@ def observe_live(live: Live, options: Options, rails: tuple[str, ...] | None) ->
 
     first: Recording | None = None
     if options.interval:
+        live.tools = command.NONE  # tools count nothing that is compared: asking once, with the last sample, will do
         recorder, start, _ = sample(None)
+        live.tools = options.tools
         first = _only_counters(recorder, start)
         live.until.sleep(options.interval)
     elif options.save:
@@ -109,7 +116,7 @@ def hostname_of(host: Any) -> str:
 def check_live(options: Options, on_start: Callable[[Live], None] = lambda _: None) -> Report:
     """Check this machine within the budget. `on_start` gets the live host, to stop it on a signal."""
     begun = time.monotonic()
-    with closing(Live(options.budget, options.root)) as live:
+    with closing(Live(options.budget, options.root, tools=options.tools)) as live:
         on_start(live)
         [hostname] = live.ask_all([("read", "/proc/sys/kernel/hostname")])
         chosen = plan(options, str(known_or(hostname, "unknown")))

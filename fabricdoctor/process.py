@@ -14,14 +14,16 @@ from collections.abc import Callable, Iterator, Sequence
 Question = tuple[str, str]
 Answer = dict[str, object]
 
-#: Commands the tool may run; each only reads. Looked up in system directories, never in the caller's PATH.
-ALLOWED = frozenset({"lldpcli"})
+#: Commands the tool may run, with arguments from a table that only reads. Looked up in directories of the system and
+#: where a vendor's package puts them, never in the caller's PATH.
+ALLOWED = frozenset({"lldpcli", "mstconfig", "mlxconfig", "mstlink", "mlxlink", "nicctl", "niccli"})
 SYSTEM_PATH = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+_TOOL_PATH = (*SYSTEM_PATH, "/opt/niccli")
 _CHUNK = 200
 _OUTPUT_LIMIT = 4 << 20
 
 
-def find(name: str, path: Sequence[str] = SYSTEM_PATH) -> str:
+def find(name: str, path: Sequence[str] = _TOOL_PATH) -> str:
     """Return the full path of an allow-listed command. Raises PermissionError or FileNotFoundError."""
     if name not in ALLOWED:
         raise PermissionError(1, f"{name} is not a command this tool may run")
@@ -32,36 +34,52 @@ def find(name: str, path: Sequence[str] = SYSTEM_PATH) -> str:
     raise FileNotFoundError(2, f"{name} is not installed")
 
 
-def run(argv: Sequence[str], timeout: float) -> str:
-    """Run an allow-listed command and return its standard output (UTF-8 text).
+def run(argv: Sequence[str], timeout: float, until: Deadline | None = None) -> tuple[int, str]:
+    """Run an allow-listed command; return its exit status and its standard output (what is no UTF-8 replaced).
 
-    Raises TimeoutError after `timeout` seconds (the command's whole process group is killed and not waited for),
-    ChildProcessError for a non-zero exit status, and what `find` raises.
+    Raises TimeoutError after `timeout` seconds or at `until` (the command's whole process group is killed and not
+    waited for), ValueError when it prints more than 4 MiB, and what `find` raises.
     """
+    ends = (Deadline(timeout), *([until] if until else []))
     out_read, out_write = os.pipe()
-    pid = _spawn([find(argv[0]), *argv[1:]], stdin=None, stdout=out_write)
-    os.close(out_write)
+    pid = 0
     try:
-        text = b"".join(_until_end(out_read, time.monotonic() + timeout, argv[0]))
+        pid = _spawn([find(argv[0]), *argv[1:]], stdin=None, stdout=out_write)
+        os.close(out_write)
+        out_write = -1
+        text = b"".join(_until_end(out_read, ends, argv[0]))
         status = _wait(pid, 1.0)
     finally:
         os.close(out_read)
-        kill(pid)
-    if status:
-        raise ChildProcessError(f"{argv[0]} ended with status {status}")
-    return text.decode(errors="replace")
+        if out_write >= 0:
+            os.close(out_write)
+        if pid:
+            kill(pid)
+    if status is None:
+        raise TimeoutError(f"{argv[0]} did not end")
+    return status, text.decode(errors="replace")
 
 
-def _until_end(fd: int, deadline: float, name: str) -> Iterator[bytes]:
+def _until_end(fd: int, ends: Sequence[Deadline], name: str) -> Iterator[bytes]:
     size = 0
-    while size < _OUTPUT_LIMIT:
-        if not _readable(fd, deadline):
+    while True:
+        if not _readable_before(fd, ends):
             raise TimeoutError(f"{name} did not answer in time")
         data = os.read(fd, 1 << 16)
         if not data:
             return
         size += len(data)
+        if size > _OUTPUT_LIMIT:
+            raise ValueError(f"{name} printed more than {_OUTPUT_LIMIT >> 20} MiB")
         yield data
+
+
+def _readable_before(fd: int, ends: Sequence[Deadline]) -> bool:
+    """Wait in short steps, so that an end that is brought forward meanwhile counts."""
+    while left := min(end.left for end in ends):
+        if _readable(fd, time.monotonic() + min(left, 0.1)):
+            return True
+    return False
 
 
 def _readable(fd: int, deadline: float) -> bool:

@@ -45,6 +45,7 @@ def _values(arguments: list[str]) -> dict[str, str]:
 def _check(values: dict[str, str]) -> int:
     from .finding import Verdict  # noqa: PLC0415  an error in our own modules must obey the contract too
     from .preflight import Options, check_live  # noqa: PLC0415
+    from .sources.command import NONE  # noqa: PLC0415
 
     options = Options(
         profile=values.get("--profile"),
@@ -53,6 +54,7 @@ def _check(values: dict[str, str]) -> int:
         root=values.get("--root", ""),
         save="--no-save" not in values,
         in_job=False,
+        tools=NONE,
     )
     report = check_live(options)
     _say(f"{report.conclusion.verdict}: {report.conclusion.because}", report.host)

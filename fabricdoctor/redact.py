@@ -15,7 +15,8 @@ from .recording import Recording
 _HEX = r"[0-9a-fA-F]"
 #: Tried in this order at each place, once: what was replaced is not looked at again.
 _IDENTIFYING = re.compile(
-    rf"(?<![0-9a-fA-F:])(?P<groups>(?:{_HEX}{{4}}:){{3,7}}{_HEX}{{4}})(?![0-9a-fA-F:])"
+    rf"(?<![0-9a-fA-F-])(?P<uuid>{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}})(?![0-9a-fA-F-])"
+    rf"|(?<![0-9a-fA-F:])(?P<groups>(?:{_HEX}{{4}}:){{3,7}}{_HEX}{{4}})(?![0-9a-fA-F:])"
     rf"|(?<![0-9a-fA-F:])(?P<mac>(?:{_HEX}{{2}}:){{5}}{_HEX}{{2}})(?![0-9a-fA-F:])"
     rf"|(?<![0-9a-fA-F:.])(?P<ipv6>(?={_HEX}*:[0-9a-fA-F:]*:)[0-9a-fA-F:]{{2,39}})(?![0-9a-fA-F:.])"
     rf"|(?<![\d.])(?P<ipv4>(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\d.])"
@@ -43,7 +44,9 @@ def redacted(taken: Recording) -> Recording:
         return value
 
     def block(answers: Any) -> dict[str, Any]:
-        return {text(key): _walk(_environment(key, answer), text) for key, answer in answers.items()}
+        return {
+            text(key): _walk(_tool(key, _environment(key, answer), digest), text) for key, answer in answers.items()
+        }
 
     boot = f"boot-{digest(taken.take.boot_id, 8)}"
     before = replace(taken.before_take, boot_id=boot) if taken.before_take else None
@@ -72,6 +75,56 @@ def _environment(key: str, answer: dict[str, Any]) -> dict[str, Any]:
     return {"value": kept}
 
 
+def _tool(key: str, answer: dict[str, Any], digest: Callable[[str, int], str]) -> dict[str, Any]:
+    """Take names and serial numbers out of what tools printed. Of LLDP only what facts are made of is kept."""
+    said = answer.get("value")
+    if not key.startswith("tool ") or not isinstance(said, dict):
+        return answer
+    output = str(said.get("output", ""))
+    if key == "tool lldpcli":
+        return {"value": said | {"output": _lldp(output, digest)}}
+
+    def serial(found: re.Match[str]) -> str:
+        return f"{found[1]}{digest(found[2], 6)}"
+
+    return {"value": said | {"output": re.sub(r'(?i)(serial number"?\s*:\s*"?)([^"\s]+)', serial, output)}}
+
+
+def _lldp(output: str, digest: Callable[[str, int], str]) -> str:
+    """Return the same neighbours without free text; "" for what is not lldpd's JSON."""
+
+    def first(entry: dict[str, Any], name: str) -> dict[str, Any]:
+        found: dict[str, Any] = (entry.get(name) or [{}])[0]
+        return found
+
+    def neighbour(entry: dict[str, Any]) -> dict[str, Any]:
+        chassis, port, tlvs = (first(entry, name) for name in ("chassis", "port", "unknown-tlvs"))
+        name = first(chassis, "name") or first(chassis, "id")
+        known = [tlv for tlv in tlvs.get("unknown-tlv") or [] if tlv["oui"] == "00,80,C2"]
+        return {
+            "name": entry["name"],
+            "via": entry.get("via"),
+            "chassis": [{
+                "name": [{"value": f"switch-{digest(str(name.get('value')), 4)}"}],
+                "capability": chassis.get("capability", []),
+            }],
+            "port": [{"id": [_port_id(first(port, "id"), digest)], "mfs": port.get("mfs", [])}],
+            "unknown-tlvs": [{"unknown-tlv": known}],
+        }  # fmt: skip
+
+    try:
+        (top,) = json.loads(output)["lldp"]
+        return json.dumps({"lldp": [{"interface": [neighbour(entry) for entry in top.get("interface", [])]}]}) + "\n"
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return ""
+
+
+def _port_id(port: dict[str, Any], digest: Callable[[str, int], str]) -> dict[str, str]:
+    """Keep the name of a switch's interface: it says nothing of the site. Other kinds are free text or addresses."""
+    kind, value = str(port.get("type")), str(port.get("value"))
+    return {"type": kind, "value": value if kind == "ifname" else f"port-{digest(value, 4)}"}
+
+
 def _walk(value: Any, text: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return text(value)
@@ -85,6 +138,8 @@ def _walk(value: Any, text: Callable[[str], str]) -> Any:
 def _scrub(value: str, digest: Callable[[str, int], str]) -> str:
     def replacement(found: re.Match[str]) -> str:
         text = found.group()
+        if found.lastgroup == "uuid":
+            return re.sub(r"(.{8})(....)(....)(....)(.{12})", r"\1-\2-\3-\4-\5", digest(text, 16))
         if found.lastgroup == "groups":
             return _groups(text, digest)
         if found.lastgroup == "mac":

@@ -54,6 +54,13 @@ Out = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write to FILE (whole or not at all) instead of the terminal."),
 ]
+VendorTools = Annotated[
+    bool,
+    typer.Option(
+        "--vendor-tools",
+        help="Also ask the adapters' tools (mstconfig, mlxlink, nicctl, niccli), seconds each; root only.",
+    ),
+]
 ChecksDirs = Annotated[list[Path] | None, typer.Option("--checks", metavar="DIR", help="A directory of more checks.")]
 Root = Annotated[
     str, typer.Option("--root", metavar="DIR", hidden=True, help="Read files under DIR and ask nothing but files.")
@@ -96,6 +103,7 @@ def check(  # noqa: PLR0913, PLR0917  these are the command's options
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Also list what is fine, and each skipped check.")
     ] = False,
+    vendor_tools: VendorTools = False,
     root: Root = "",
     no_save: Annotated[
         bool, typer.Option("--no-save", hidden=True, help="Neither use nor keep the last run's counters.")
@@ -112,7 +120,7 @@ def check(  # noqa: PLR0913, PLR0917  these are the command's options
 
     options = Options(
         profile, config, tuple(only or ()), tuple(skip or ()), tuple(require or ()), tuple(checks or ()),
-        interval, budget, severity(fail_on), root, not no_save,
+        interval, budget, severity(fail_on), root, not no_save, tools=_tools(vendor_tools),
     )  # fmt: skip
     raise typer.Exit(run_check(options, form, output, recording, verbose=verbose))
 
@@ -125,15 +133,21 @@ def snapshot(
     ] = False,
     interval: Interval = 0.0,
     budget: Budget = 30.0,
+    vendor_tools: VendorTools = False,
     root: Root = "",
 ) -> None:
     """Record this node's answers into a file that `check --from` judges anywhere."""
     from ..preflight import Options  # noqa: PLC0415
     from .check import run_snapshot  # noqa: PLC0415
 
-    raise typer.Exit(
-        run_snapshot(Options(interval=interval, budget=budget, root=root, save=False), output, redact=redact)
-    )
+    options = Options(interval=interval, budget=budget, root=root, save=False, tools=_tools(vendor_tools))
+    raise typer.Exit(run_snapshot(options, output, redact=redact))
+
+
+def _tools(vendor_tools: bool) -> frozenset[str]:
+    from ..sources.command import ALL, QUICK  # noqa: PLC0415
+
+    return ALL if vendor_tools else QUICK
 
 
 @app.command("checks")

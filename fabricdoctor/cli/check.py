@@ -67,7 +67,7 @@ def run_snapshot(options: Options, output: Path | None, *, redact: bool) -> int:
     """Record this machine; print or write the recording."""
     fits(options.interval, options.budget)
     interrupt = _Interrupt()
-    with closing(Live(options.budget, options.root)) as live:
+    with closing(Live(options.budget, options.root, tools=options.tools)) as live:
         interrupt.watch(live)
         taken, _ = preflight.observe_live(live, options, None)
     if redact:

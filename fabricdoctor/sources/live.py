@@ -12,7 +12,7 @@ from typing import Any
 from .. import process
 from ..host import Question, decode, name_of
 from ..unknown import Unknown
-from . import answer, files
+from . import answer, command, files
 
 #: Seconds one answer may take. A file of sysfs takes microseconds; verbs commands go to firmware.
 FILE_DEADLINE_S = 1.0
@@ -30,16 +30,24 @@ _SOURCES = {
     "euid": "system",
     "clock": "system",
 }
-_NOT_UNDER_ROOT = frozenset({"dcb", "ethtool", "addresses", "kmsg", "verbs", "lldp"})
+_NOT_UNDER_ROOT = frozenset({"dcb", "ethtool", "addresses", "kmsg", "verbs", "tool"})
 
 
 class Live:
     """Asks this machine. `root` puts all files under a directory, and then only files are asked.
 
-    `seconds` is the whole budget; when it is spent, every further answer is Unknown("timeout").
+    `seconds` is the whole budget; when it is spent, every further answer is Unknown("timeout"). `tools` are the
+    vendors' tools that may be asked; the others are Unknown("not-applicable").
     """
 
-    def __init__(self, seconds: float = 30.0, root: str = "", pythons: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        seconds: float = 30.0,
+        root: str = "",
+        pythons: Sequence[str] | None = None,
+        tools: frozenset[str] = command.QUICK,
+    ) -> None:
+        self.tools = tools
         self.until = process.Deadline(seconds)
         self.left_out: list[str] = []
         self._root = root
@@ -52,19 +60,23 @@ class Live:
         return self.ask_all([(kind, key)])[0]
 
     def ask_all(self, questions: Sequence[Question]) -> list[Any]:
-        """Answer all, in order. Files and netlink go to one child, verbs to another."""
+        """Answer all, in order. Files and netlink go to one child, verbs to another, and a tool is one of its own."""
         found: dict[Question, Any] = {}
         verbs = [q for q in questions if q[0].startswith("verbs.")]
-        rest = [q for q in questions if not q[0].startswith("verbs.")]
+        tools = [q for q in questions if q[0] == "tool"]
+        rest = [q for q in questions if not q[0].startswith("verbs.") and q[0] != "tool"]
         if self._root:
             for question in questions:
                 if question[0].split(".")[0] in _NOT_UNDER_ROOT:
                     found[question] = Unknown(name_of(*question), "not-applicable", "only files are read under a root")
-            verbs, rest = [], [q for q in rest if q not in found]
+            verbs, tools, rest = [], [], [q for q in rest if q not in found]
         found |= zip(
             rest, map(self._understand, rest, self._reader.answers(rest, FILE_DEADLINE_S, self.until)), strict=True
         )
         found |= {question: self._understand(question, self._by_worker(question)) for question in verbs}
+        if tools:
+            told = command.answers([key for _, key in tools], self.tools, self.until, root=self._euid == 0)
+            found |= zip(tools, map(self._understand, tools, told), strict=True)
         return [found[q] for q in questions]
 
     def _understand(self, question: Question, raw: dict[str, Any]) -> Any:

@@ -106,7 +106,7 @@ def commands(tmp_path, monkeypatch):
 
 def test_a_command_gives_its_output(commands):
     commands("lldpcli", 'echo "$1 $LC_ALL"')
-    assert process.run(["lldpcli", "show"], 5) == "show C\n"
+    assert process.run(["lldpcli", "show"], 5) == (0, "show C\n")
 
 
 def test_a_hanging_command_is_killed_with_its_children(commands):
@@ -117,12 +117,38 @@ def test_a_hanging_command_is_killed_with_its_children(commands):
     assert time.monotonic() - begun < 1.5
 
 
-def test_a_failing_command_and_one_that_is_not_there(commands):
-    commands("lldpcli", "exit 3")
-    with pytest.raises(ChildProcessError, match="status 3"):
-        process.run(["lldpcli"], 5)
+def test_a_failing_command_still_gives_its_output(commands):
+    commands("mlxlink", "echo '{}'; exit 1")
+    assert process.run(["mlxlink"], 5) == (1, "{}\n")
+
+
+def test_only_listed_commands_are_run():
     with pytest.raises(PermissionError, match="rm is not a command this tool may run"):
         process.run(["rm", "-rf", "/nowhere"], 5)
+
+
+def test_output_that_is_no_text_is_replaced_and_too_much_of_it_refused(commands):
+    commands("nicctl", r"printf 'a\377b'")
+    assert process.run(["nicctl"], 5) == (0, "a\N{REPLACEMENT CHARACTER}b")
+    commands("nicctl", "while :; do echo 0123456789012345678901234567890123456789012345678901234567890123456789; done")
+    with pytest.raises(ValueError, match="nicctl printed more than 4 MiB"):
+        process.run(["nicctl"], 20)
+
+
+def test_a_command_that_asks_a_question_reads_nothing(commands):
+    commands("mstconfig", 'read answer; echo "got <$answer>"')
+    assert process.run(["mstconfig"], 5) == (0, "got <>\n")
+
+
+def test_a_deadline_that_is_brought_forward_ends_a_command(commands):
+    commands("mstconfig", "/bin/sleep 60")
+    until = Deadline(30)
+    signal.signal(signal.SIGALRM, lambda *_: setattr(until, "at", 0.0))
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        process.run(["mstconfig"], 20, until)
+    assert time.monotonic() - begun < 2
 
 
 def test_a_missing_command_says_so(monkeypatch):
