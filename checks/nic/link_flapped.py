@@ -25,7 +25,7 @@ def link_flapped(port: Port, expect: Expect) -> Fault | None:
     if not drops:
         return None
     return Fault(
-        saw=f"the link went down {drops} time{'' if drops == 1 else 's'} between the two samples",
+        saw=f"the link went down {drops} time{'' if drops == 1 else 's'} between the two samples{port.at_far_end}",
         want="a link that stays up",
         fix=f"dmesg -T | grep -iE 'link (up|down)'; mlxlink -d {port.device} -c -e",
     )

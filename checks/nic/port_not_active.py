@@ -31,4 +31,5 @@ def port_not_active(port: Port, expect: Expect) -> Fault | None:
         fix, reason = "sminfo; systemctl status opensm", "no subnet manager configured it"
     log = known_or(port.kernel_says, "")
     saw = f"{state} (physical state {phys})" + (f": {reason}" if reason else "")
-    return Fault(saw + (f"; kernel log: {log}" if log else ""), "ACTIVE", fix)
+    saw += (f"; kernel log: {log}" if log else "") + (f"; mlxlink says: {says}" if (says := port.firmware_says) else "")
+    return Fault(saw + port.at_far_end, "ACTIVE", fix)

@@ -28,5 +28,5 @@ def cnp_maps_to_paused_class(link: Link, expect: Expect) -> Fault | None:
     return Fault(
         saw=f"CNPs are sent with DSCP {dscp}: priority {priority}, {where}",
         want="a priority and class without PFC",
-        fix=f"dcb app replace dev {link.netdev} dscp-prio {dscp}:{free}",
+        fix=link.to_map(dscp, free),
     )

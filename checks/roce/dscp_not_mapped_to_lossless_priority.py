@@ -24,5 +24,5 @@ def dscp_not_mapped_to_lossless_priority(link: Link, expect: Expect) -> Fault | 
     return Fault(
         saw=f"DSCP {dscp} gets priority {priority}",
         want=f"priority {join(lossless)}",
-        fix=f"dcb app replace dev {link.netdev} dscp-prio {dscp}:{min(lossless)}",
+        fix=link.to_map(dscp, min(lossless)),
     )

@@ -28,4 +28,4 @@ def mtu_below_expected(port: Port, expect: Expect) -> Fault | None:
         return None
     of = f" (MTU {port.netdev.mtu} on {port.netdev.name})" if isinstance(port.netdev, Netdev) else ""
     fix = f"ip link set dev {port.netdev.name} mtu 9000" if isinstance(port.netdev, Netdev) else "opensm: mtu=5"
-    return Fault(f"RDMA MTU {mtu}{of}", f"RDMA MTU {expect.mtu or 4096}", fix, severity)
+    return Fault(f"RDMA MTU {mtu}{of}{port.at_far_end}", f"RDMA MTU {expect.mtu or 4096}", fix, severity)

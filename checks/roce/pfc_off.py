@@ -23,5 +23,5 @@ def pfc_off(link: Link, expect: Expect) -> Fault | None:
     return Fault(
         saw="PFC on no priority",
         want=f"PFC on {join(lossless)}",
-        fix=f"dcb pfc set dev {link.netdev} prio-pfc all:off " + " ".join(f"{p}:on" for p in sorted(lossless)),
+        fix=link.to_pause(lossless),
     )

@@ -22,5 +22,5 @@ def pfc_on_wrong_priority(link: Link, expect: Expect) -> Fault | None:
     return Fault(
         saw=f"PFC on {join(paused)}",
         want=f"PFC on {join(lossless)}",
-        fix=f"dcb pfc set dev {link.netdev} prio-pfc all:off " + " ".join(f"{p}:on" for p in sorted(lossless)),
+        fix=link.to_pause(lossless),
     )

@@ -8,6 +8,7 @@ from .loss import Notices, Share
 from .module import Light, Module
 from .nccl import NcclSettings
 from .nccl_rails import NcclRails, RailPort
+from .neighbour import Neighbour, PeerLink
 from .netdev import Netdev
 from .nic import Device
 from .node import Inventory, MissingDevice, Node, RailLink, observe
@@ -16,6 +17,8 @@ from .port import Port
 from .qos import Link, join
 from .rails import Rails
 from .siblings import Board, LayerPort, RatedPort
+from .tools.mlxlink import LinkDiagnosis
+from .tools.mstconfig import Firmware, Setting
 from .traffic import Traffic
 
 __all__ = [
@@ -23,26 +26,31 @@ __all__ = [
     "Congestion",
     "Counter",
     "Device",
+    "Firmware",
     "Gid",
     "Inventory",
     "LayerPort",
     "Light",
     "Limits",
     "Link",
+    "LinkDiagnosis",
     "MissingDevice",
     "Module",
     "NcclRails",
     "NcclSettings",
+    "Neighbour",
     "Netdev",
     "Node",
     "Notices",
     "Pause",
+    "PeerLink",
     "PhysicalLink",
     "Port",
     "RailLink",
     "RailPort",
     "Rails",
     "RatedPort",
+    "Setting",
     "Share",
     "Traffic",
     "join",

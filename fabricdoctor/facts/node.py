@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..host import Host
 from ..unknown import Unknown, known_or, then
+from .by_tool import heard, stored_settings, with_notes, with_qos
 from .counters import uptime
 from .interfaces import Interface, beneath
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
 from .nccl_rails import NcclRails, RailPort
+from .neighbour import Neighbour, PeerLink, neighbour_of
+from .netdev import Netdev
 from .nic import Device, devices
 from .pci import PciFunction, pci_functions
 from .physical import PhysicalLink, physical_links
@@ -19,6 +23,7 @@ from .qos import Link, link
 from .rails import FABRIC, Rails, assign_roles
 from .shapes import Shaped
 from .siblings import Board, LayerPort, RatedPort, boards, layer_ports, rated_ports
+from .tools.mstconfig import Firmware
 from .traffic import Traffic, traffic
 from .vendors import rdma_module
 
@@ -101,6 +106,8 @@ class Node:
     physical_links: tuple[PhysicalLink, ...] | Unknown
     nccl: NcclSettings | Unknown
     job_limits: tuple[Limits, ...] | Unknown
+    firmware: tuple[Firmware, ...] | Unknown
+    neighbours: Mapping[str, Neighbour] | Unknown
 
     @property
     def all_ports(self) -> tuple[Port, ...] | Unknown:
@@ -120,10 +127,7 @@ class Node:
 
     @property
     def fabric_devices(self) -> tuple[Device, ...] | Unknown:
-        def chosen(found: tuple[Device, ...]) -> tuple[Device, ...]:
-            return tuple(d for d in found if any(p.role == FABRIC for p in known_or(d.ports, ())))
-
-        return then(self.all_devices, chosen)
+        return then(self.all_devices, _fabric)
 
     @property
     def roce_ports(self) -> tuple[Port, ...] | Unknown:
@@ -167,8 +171,16 @@ class Node:
         return then(self.fabric_ports, lambda ports: traffic(ports, self.links))
 
     @property
+    def peer_links(self) -> tuple[PeerLink, ...] | Unknown:
+        return then(self.links, lambda ls: tuple(PeerLink(x, neighbour_of(x.netdev, self.neighbours)) for x in ls))
+
+    @property
     def inventory(self) -> tuple[Inventory, ...]:
         return (Inventory(then(self.fabric_devices, lambda found: tuple(d.name for d in found))),)
+
+
+def _fabric(found: tuple[Device, ...]) -> tuple[Device, ...]:
+    return tuple(d for d in found if any(p.role == FABRIC for p in known_or(d.ports, ())))
 
 
 def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = True) -> Node:
@@ -177,6 +189,8 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
     pci = pci_functions(host)
     gpus = then(pci, lambda functions: tuple(f for f in functions if f.kind == "gpu"))
     found = then(devices(host, _job_uid(host)), lambda d: assign_roles(d, pci, rails))
+    others = then(found, lambda d: heard(host, d))
+    found = then(found, lambda d: with_notes(host, d, others))
     some_rdma = not isinstance(found, Unknown) and bool(found)
     in_guest = known_or(then(host.ask("read", "/proc/cpuinfo"), _in_guest), default=False)
     interfaces = then(found, lambda d: tuple(beneath(host, d)))
@@ -192,6 +206,8 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         if some_rdma
         else Unknown("environ", "not-applicable", "no RDMA device"),
         job_limits=(limits(host),) if some_rdma and in_job else (),
+        firmware=then(found, lambda d: stored_settings(host, _fabric(d))),
+        neighbours=others,
     )
 
 
@@ -205,8 +221,13 @@ def _job_uid(host: Host) -> int | None:
 
 def _links(host: Host, interfaces: tuple[Interface, ...], *, in_guest: bool) -> tuple[Link, ...]:
     """Return the QoS state of each RoCE rail's interfaces."""
+
+    def read(at: Interface, netdev: Netdev) -> Link:
+        own = link(host, at.port, at.label, netdev, known_or(at.device.pci, ""), is_vf=at.device.is_vf or in_guest)
+        return with_qos(host, own, netdev.driver, at.device)
+
     return tuple(
-        link(host, at.port, at.label, at.netdev, known_or(at.device.pci, ""), is_vf=at.device.is_vf or in_guest)
+        read(at, at.netdev)
         for at in interfaces
         if at.netdev is not None and known_or(at.port.is_ethernet, default=True)
     )

@@ -14,6 +14,7 @@ from .gid import Gid, gid_table
 from .loss import Notices, Share, rdma_counters
 from .netdev import Netdev, netdev
 from .pci import names_in
+from .tools.mlxlink import LinkDiagnosis
 
 _IB = "/sys/class/infiniband"
 _STATES = {1: "DOWN", 2: "INIT", 3: "ARMED", 4: "ACTIVE", 5: "ACTIVE_DEFER"}
@@ -26,7 +27,7 @@ class Port:
     """One port. `rate_gbps` is the link's; `role` is "fabric" for a port that is judged, else why it is not.
 
     `first_sample_age` is when, in seconds after boot, its counters were first read; `siblings_rate_gbps` the usual
-    rate of the other rails that are up, None when there is none.
+    rate of the other rails that are up, None when there is none. `far_end` names the switch port, where it is known.
     """
 
     device: str
@@ -49,6 +50,8 @@ class Port:
     role: str = ""
     siblings_up: bool | Unknown = field(default_factory=lambda: Unknown("siblings", "missing"))
     siblings_rate_gbps: float | None | Unknown = None
+    far_end: str = ""
+    diagnosis: LinkDiagnosis | Unknown = field(default_factory=lambda: Unknown("tool mlxlink", "not-applicable"))
 
     @property
     def active(self) -> bool | Unknown:
@@ -83,6 +86,16 @@ class Port:
     @property
     def carrier_changes(self) -> Counter | Unknown:
         return self.netdev.carrier_changes if isinstance(self.netdev, Netdev) else self.netdev
+
+    @property
+    def firmware_says(self) -> str:
+        """Return what the adapter's firmware advises, "" when nothing or when it was not asked."""
+        return self.diagnosis.advice if isinstance(self.diagnosis, LinkDiagnosis) else ""
+
+    @property
+    def at_far_end(self) -> str:
+        """Return the switch port as the end of a sentence, "" when it is not known."""
+        return f"; at the other end: {self.far_end}" if self.far_end else ""
 
     @property
     def is_ethernet(self) -> bool | Unknown:

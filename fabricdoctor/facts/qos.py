@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..host import Host
-from ..unknown import Unknown, then
+from ..unknown import Unknown, known_or, then
 from .classes import Buffers, TrafficClasses, buffers, headroom_bytes, rates, traffic_classes
 from .congestion import Congestion, congestion
 from .congestion_control import CongestionControl, congestion_control
 from .netdev import Netdev
 from .port import Port
+from .qos_commands import dscp_command, pfc_command
 from .vendors import EthNames, eth_names
 
 Trust = Literal["dscp", "pcp"]
@@ -27,6 +28,7 @@ class Link:
     are Gb/s per traffic class, None for no limit; after `storm_timeout_ms` a paused port is released, 0 for never;
     `counters` say what happened between two samples. `kernel_class` is the traffic
     class the kernel gives every queue pair, `rdma_cm_class` the one for those that ask for none; None: not set.
+    `set_by` is the tool that sets all this, "" for dcb.
     """
 
     port: str
@@ -49,6 +51,15 @@ class Link:
     firmware_owns_dcb: bool | Unknown
     firmware_usually_does: bool
     counters: Congestion
+    set_by: str = ""
+
+    def to_pause(self, wanted: Iterable[int]) -> str:
+        """Return the command that switches PFC on for these priorities and off for all others."""
+        return pfc_command(self.netdev, self.set_by, frozenset(wanted), known_or(self.pfc_priorities, frozenset()))
+
+    def to_map(self, dscp: int, priority: int) -> str:
+        """Return the command that gives packets with this DSCP that priority."""
+        return dscp_command(self.netdev, self.set_by, dscp, priority)
 
     def priority_of(self, dscp: int) -> int | Unknown:
         """Return the priority that packets with this DSCP get on arrival: 0 unless DSCP is trusted and mapped."""

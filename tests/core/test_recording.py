@@ -122,3 +122,41 @@ def test_redaction_hides_what_identifies_and_keeps_what_is_equal():
     assert own.network == other.network
     assert own.ip != other.ip
     assert hidden["addresses"]["value"]["rail0"][1].startswith("fe80::")
+
+
+def test_redaction_keeps_of_lldp_only_what_facts_are_made_of():
+    from tools import captured
+
+    from fabricdoctor.facts.tools import lldp
+
+    text = captured.LLDPCLI.replace('"vlan":', '"ppvid": [{"name": "secret"}], "vlan":')
+    answers = {"tool lldpcli": {"value": {"status": 0, "output": text}}}
+    output = redacted(Recording(answers, Take(1.0, 1.0, "boot"))).answers["tool lldpcli"]["value"]["output"]
+    for secret in ("leaf1", "node01", "Example NOS", "192.0.2.11", "02:00:00:00:aa:01", "secret"):
+        assert secret not in output
+    whole, hidden = lldp.parse(text)["rail0"], lldp.parse(output)["rail0"]
+    assert hidden.system.startswith("switch-")
+    assert (hidden.port, hidden.pfc_priorities, hidden.priority_by_dscp, hidden.max_frame_bytes, hidden.is_switch) == (
+        whole.port, whole.pfc_priorities, whole.priority_by_dscp, whole.max_frame_bytes, whole.is_switch,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("output", ["", "{", '{"lldp": 1}', '{"lldp": [{"interface": [{}]}]}', "leaf1"])
+def test_lldp_that_cannot_be_read_is_not_kept_when_redacting(output):
+    answers = {"tool lldpcli": {"value": {"status": 0, "output": output}}}
+    assert redacted(Recording(answers, Take(1.0, 1.0, "boot"))).answers["tool lldpcli"]["value"]["output"] == ""
+
+
+def test_redaction_hides_serial_numbers_and_ids_in_what_tools_print():
+    from tools import captured
+
+    card = "490814a0-6c40-4242-4242-000011010000"
+    outputs = {
+        "tool mlxlink 0000:03:00.0": captured.MLXLINK,
+        "tool nicctl qos": captured.NICCTL_QOS.replace("00000000-0000-0000-0000-000011010000", card),
+    }
+    answers = {name: {"value": {"status": 0, "output": output}} for name, output in outputs.items()}
+    hidden = json.dumps(redacted(Recording(answers, Take(1.0, 1.0, "boot"))).answers)
+    assert "EX123456789" not in hidden
+    assert card not in hidden
+    assert "EX-400-DAC" in hidden

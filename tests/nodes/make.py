@@ -11,6 +11,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
+from nodes import tools
 from nodes.optics import module
 
 from fabricdoctor.expect import Expect
@@ -211,7 +212,10 @@ def add_interface(answers: Answers, rail: int, *, first: int = 0, name: str = ""
 
 
 def two_rails_roce(rails: int = 2) -> Recording:
-    return record(_roce(rails))
+    answers = _roce(rails) | {"tool lldpcli": tools.lldpcli({f"rail{rail}": 1 << 3 for rail in range(rails)})}
+    for rail in range(rails):
+        answers |= tools.adapter(_address("nic", rail))
+    return record(answers)
 
 
 def _roce(rails: int = 2, first: int = 0) -> Answers:
@@ -298,6 +302,19 @@ def idle() -> Recording:
     return record(_roce(), {"none": 0})
 
 
+def ionic() -> Recording:
+    """Make a node whose adapters' QoS only their vendor's tool tells."""
+    answers = _roce()
+    del answers["environ"]["NCCL_IB_TC"]
+    for rail in range(2):
+        device, name = f"mlx5_{rail}", f"rail{rail}"
+        answers[f"link {_IB}/{device}/device/driver"] = "../../../../bus/pci/drivers/ionic"
+        answers[f"link {_PCI}/{_address('nic', rail)}/driver"] = "../../../../bus/pci/drivers/ionic"
+        answers[f"ethtool.driver {name}"]["driver"] = "ionic"
+        del answers[f"dcb {name}"]
+    return record(answers | tools.nicctl({_address("nic", rail): f"mlx5_{rail}" for rail in range(2)}))
+
+
 def pod() -> Recording:
     """Make a pod that sees only its own GIDs, from index 4 on, and none of the host's interfaces."""
     return record(_roce(first=4))
@@ -340,6 +357,7 @@ HEALTHY: dict[str, tuple[Callable[[], Recording], Expect]] = {
     "virtual": (virtual, LOSSLESS),
     "bond": (bond, LOSSLESS),
     "idle": (idle, LOSSLESS),
+    "ionic": (ionic, LOSSLESS),
     "pod": (pod, LOSSLESS),
     "spare-port": (spare_port, LOSSLESS),
     "grace": (grace, LOSSLESS),
