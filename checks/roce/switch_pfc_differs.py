@@ -1,7 +1,7 @@
 from fabricdoctor.check import Expect, Fault, PeerLink, Severity, check, join, known
 
 
-@check(over=lambda node: node.peer_links, severity=Severity.CRITICAL, explained_by=("port-not-active",))
+@check(over=lambda node: node.peer_links, severity=Severity.WARNING, explained_by=("port-not-active",))
 def switch_pfc_differs(link: PeerLink, expect: Expect) -> Fault | None:
     """
     ## What it looks at
@@ -28,5 +28,5 @@ def switch_pfc_differs(link: PeerLink, expect: Expect) -> Fault | None:
         saw=f"{link.neighbour} has PFC " + (f"on {join(switch)}" if switch else "off") + f", this rail on {join(own)}",
         want=f"PFC on {join(missing)} at both ends",
         fix=f"on {link.neighbour}: enable PFC on priority {join(missing)}",
-        severity=Severity.WARNING if lossless is None else None,
+        severity=None if lossless is None else Severity.CRITICAL,  # an LLDP daemon that is silent is no reason to stop
     )

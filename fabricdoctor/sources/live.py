@@ -30,6 +30,8 @@ _SOURCES = {
     "euid": "system",
     "clock": "system",
 }
+#: A transceiver's memory is behind a slow bus: it is read where tools are asked too, so not in a prolog.
+_SLOW = "ethtool.module"
 _NOT_UNDER_ROOT = frozenset({"dcb", "ethtool", "addresses", "kmsg", "verbs", "tool"})
 
 
@@ -64,7 +66,9 @@ class Live:
         found: dict[Question, Any] = {}
         verbs = [q for q in questions if q[0].startswith("verbs.")]
         tools = [q for q in questions if q[0] == "tool"]
-        rest = [q for q in questions if not q[0].startswith("verbs.") and q[0] != "tool"]
+        slow = [q for q in questions if q[0] == _SLOW and not self.tools]
+        rest = [q for q in questions if not q[0].startswith("verbs.") and q[0] != "tool" and q not in slow]
+        found |= {q: Unknown(name_of(*q), "not-applicable", "slow to read, and left out here") for q in slow}
         if self._root:
             for question in questions:
                 if question[0].split(".")[0] in _NOT_UNDER_ROOT:

@@ -1,6 +1,7 @@
 """Vendors' tools: only from the table, only when asked, each with its deadline."""
 
 import time
+from contextlib import closing
 
 import pytest
 
@@ -133,3 +134,9 @@ def test_of_two_samples_only_the_last_asks_tools():
     preflight.observe_live(Machine(), Options(interval=0.01, save=False, tools=command.ALL), None)
     assert asked[0] == command.NONE
     assert asked[-1] == command.ALL
+
+
+def test_a_transceiver_is_read_only_where_tools_may_be_asked():
+    with closing(Live(5.0, tools=command.NONE)) as live:
+        [answer] = live.ask_all([("ethtool.module", "lo")])
+    assert (answer.why, answer.source) == ("not-applicable", "ethtool.module lo")
