@@ -63,6 +63,8 @@ def _diagnosis(host: Host, pci: str | None) -> LinkDiagnosis | Unknown:
 def with_qos(host: Host, link: Link, driver: str | Unknown, device: Device) -> Link:
     """Return the link with its QoS as the vendor's tool tells it, where the driver has no interface for it."""
     pfc, pci = link.pfc_priorities, device.pci
+    if device.name in _mlx5((device,)):
+        return _with_stored_congestion_control(host, link, device)
     if not isinstance(pfc, Unknown) or pfc.why not in ("not-applicable", "unsupported"):
         return link
     if known_or(driver, "") not in _QOS_BY_TOOL or isinstance(pci, Unknown) or device.is_vf:
@@ -70,6 +72,19 @@ def with_qos(host: Host, link: Link, driver: str | Unknown, device: Device) -> L
     from .tools.qos import completed  # noqa: PLC0415  few drivers need it
 
     return completed(host, link, known_or(driver, ""), device.name, pci)
+
+
+def _with_stored_congestion_control(host: Host, link: Link, device: Device) -> Link:
+    """Add what the firmware's settings tell where the kernel's own driver does not: on which priorities it is on."""
+    notify = link.congestion.notify
+    if not isinstance(notify, Unknown) or notify.why != "not-applicable":
+        return link
+    number = int(link.port.partition("/")[2].split(" ")[0])
+    stored = firmware(host, device.name, known_or(device.pci, ""))
+    on, algorithm = stored.congestion_priorities(number), stored.congestion_algorithm(number)
+    turn_on = f"mstconfig -d {stored.pci} set ROCE_CC_PRIO_MASK_P{number}=255; mstfwreset -d {stored.pci} reset"
+    told = replace(link.congestion, notify=on, react=on, algorithm=algorithm, turn_on=turn_on)
+    return replace(link, congestion=told)
 
 
 def stored_settings(host: Host, fabric: tuple[Device, ...]) -> tuple[Firmware, ...]:

@@ -29,10 +29,6 @@ def _cnp_beside(dcb):
     dcb["ets"]["prio_tc"] = [0, 0, 0, 3, 0, 0, 3, 0]
 
 
-def _off(*halves: str):
-    return {f"read {_ECN}/roce_{half}/enable/3": "0" for half in halves}
-
-
 _ALL_OFF = {f"read {_ECN}/roce_{half}/enable/{p}": "0" for half in ("np", "rp") for p in range(8)}
 
 FAULTS = {
@@ -69,14 +65,6 @@ FAULTS = {
     "dcbx-owned-by-firmware": [
         Row(_own(0x0A, 3), "the firmware negotiates with the switch, and PFC is on 3", "info"),
         Row(_own(0x02), "and PFC is on none", "warning", also=_CHAIN),
-    ],
-    "ecn-off-on-lossless-priority": [
-        Row(_off("np", "rp"), "answering marks with CNPs is off on priority 3; slowing down on", also=_CHAIN),
-        Row(_off("rp"), "slowing down on CNPs is off on priority 3", also=_CHAIN),
-    ],
-    "wrong-congestion-control": [
-        Row({}, "congestion control is on for priority 0, 1, 2, 3, 4, 5, 6 and 7", "warning",
-            expect={"congestion_control": "off"}, also=_CHAIN),
     ],
     "cnp-maps-to-paused-class": [
         Row({f"read {_ECN}/roce_np/cnp_dscp": "26"}, "DSCP 26: priority 3, which is paused", also=_CHAIN),

@@ -20,6 +20,10 @@ Configurations:                                      Default             Current
          LINK_TYPE_P1                                ETH(2)              ETH(2)              ETH(2)
          ESWITCH_HAIRPIN_DESCRIPTORS                 Array[0..7]         Array[0..7]         Array[0..7]
          CNP_DSCP_P1                                 48                  48                  48
+         ROCE_ADAPTIVE_ROUTING_EN                    False(0)            True(1)             True(1)
+         ROCE_CC_PRIO_MASK_P1                        255                 255                 255
+         ROCE_CC_ALGORITHM_P1                        ECN(0)              ECN(0)              ECN(0)
+         USER_PROGRAMMABLE_CC                        False(0)            False(0)            False(0)
 * RO     SOME_READ_ONLY_FIELD                        0                   1                   2
 The '*' shows parameters with next value different from default/current value.
 """

@@ -57,6 +57,35 @@ class Firmware:
         """Return the settings that the next start of the adapter changes."""
         return then(self.settings, _pending, f"tool mstconfig {self.pci}")
 
+    def in_force(self, name: str) -> str | Unknown:
+        """Return the value of a setting that is in force: a number, "True(1)", "ECN(0)"."""
+        source = f"tool mstconfig {self.pci} {name}"
+
+        def current(settings: Mapping[str, Setting]) -> str | Unknown:
+            value = settings[name].current if name in settings else ""
+            return value or Unknown(source, "not-applicable", "the firmware does not tell it")
+
+        return then(self.settings, current, source)
+
+    def on(self, name: str) -> bool | Unknown:
+        """Return whether a setting that is True or False is in force."""
+        return then(self.in_force(name), lambda value: {"True(1)": True, "False(0)": False}[value], f"tool {name}")
+
+    def congestion_priorities(self, port: int) -> frozenset[int] | Unknown:
+        """Return the priorities on which congestion control is on, by the mask that is in force."""
+        name = f"ROCE_CC_PRIO_MASK_P{port}"
+        return then(self.in_force(name), lambda mask: _bits(int(mask)), f"tool mstconfig {self.pci} {name}")
+
+    def congestion_algorithm(self, port: int) -> str | Unknown:
+        """Return "pcc" for a programmable one, "dcqcn" for ECN."""
+
+        def named(value: str) -> str | Unknown:
+            if self.on("USER_PROGRAMMABLE_CC") is True:
+                return "pcc"
+            return "dcqcn" if value == "ECN(0)" else Unknown("tool mstconfig", "not-applicable", f"algorithm {value}")
+
+        return then(self.in_force(f"ROCE_CC_ALGORITHM_P{port}"), named)
+
     @property
     def needs_power_off(self) -> bool:
         """Return whether a reboot does not start its firmware anew: a BlueField has a system of its own."""
@@ -64,6 +93,12 @@ class Firmware:
 
     def __str__(self) -> str:
         return self.device
+
+
+def _bits(mask: int) -> frozenset[int]:
+    if not 0 <= mask <= 0xFF:  # noqa: PLR2004  8 priorities
+        raise ValueError("not a mask of 8 priorities")
+    return frozenset(p for p in range(8) if mask >> p & 1)
 
 
 def _pending(settings: Mapping[str, Setting]) -> tuple[Setting, ...] | Unknown:
