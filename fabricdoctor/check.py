@@ -8,7 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from .expect import Expect, wanted
 from .facts import (
+    Adapter,
     Board,
+    Bond,
     Congestion,
     Counter,
     Device,
@@ -30,10 +32,12 @@ from .facts import (
     PhysicalLink,
     Port,
     RailLink,
+    RailPath,
     RailPort,
     Rails,
     RatedPort,
     Share,
+    SharedSubnet,
     Traffic,
     join,
     nccl_choice,
@@ -42,7 +46,9 @@ from .finding import Fault, Severity
 from .unknown import Unknown, known, known_or
 
 __all__ = [
+    "Adapter",
     "Board",
+    "Bond",
     "Check",
     "Congestion",
     "Counter",
@@ -67,11 +73,13 @@ __all__ = [
     "PhysicalLink",
     "Port",
     "RailLink",
+    "RailPath",
     "RailPort",
     "Rails",
     "RatedPort",
     "Severity",
     "Share",
+    "SharedSubnet",
     "Traffic",
     "Unknown",
     "chain",

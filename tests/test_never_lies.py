@@ -162,6 +162,16 @@ def test_damage_to_an_infiniband_node(checks):
     assert lies(checks, make.infiniband(), make.INFINIBAND) == []
 
 
+def test_damage_to_what_is_known_of_bonds(checks):
+    only = {n: c for n, c in checks.items() if n.startswith("bond-") or n in ("rail-without-route", "hw-error-state")}
+    assert lies(only, make.bond(), make.LOSSLESS) == []
+
+
+def test_damage_to_rails_in_one_subnet(checks):
+    only = {n: c for n, c in checks.items() if n.startswith("arp-") or n == "rail-without-route"}
+    assert lies(only, make.same_subnet(), make.LOSSLESS) == []
+
+
 def test_an_empty_recording_says_nothing(checks):
     for expect in (make.LOSSLESS, Expect()):
         findings = judge(checks.values(), observe(Replay({})), expect)

@@ -1,8 +1,10 @@
 """What a node is, read out of its answers. Pure: the same answers always give the same node."""
 
+from .bond import Bond, Member
 from .congestion import Congestion, Pause
 from .counters import Counter
 from .gid import Gid, nccl_choice
+from .health import Adapter, Reporter, Said
 from .limits import Limits
 from .loss import Notices, Share
 from .module import Light, Module
@@ -12,6 +14,7 @@ from .neighbour import Neighbour, PeerLink
 from .netdev import Netdev
 from .nic import Device
 from .node import Inventory, MissingDevice, Node, RailLink, observe
+from .path import RailPath, SharedSubnet, Sharer
 from .physical import PhysicalLink
 from .port import Port
 from .qos import Link, join
@@ -22,7 +25,9 @@ from .tools.mstconfig import Firmware, Setting
 from .traffic import Traffic
 
 __all__ = [
+    "Adapter",
     "Board",
+    "Bond",
     "Congestion",
     "Counter",
     "Device",
@@ -34,6 +39,7 @@ __all__ = [
     "Limits",
     "Link",
     "LinkDiagnosis",
+    "Member",
     "MissingDevice",
     "Module",
     "NcclRails",
@@ -47,11 +53,16 @@ __all__ = [
     "PhysicalLink",
     "Port",
     "RailLink",
+    "RailPath",
     "RailPort",
     "Rails",
     "RatedPort",
+    "Reporter",
+    "Said",
     "Setting",
     "Share",
+    "SharedSubnet",
+    "Sharer",
     "Traffic",
     "join",
     "nccl_choice",

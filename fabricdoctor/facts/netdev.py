@@ -76,7 +76,7 @@ def netdev(host: Host, name: str) -> Netdev:
         else Unknown(f"ethtool.modes {name}", "not-applicable", "a bond or VLAN has no link modes of its own"),
         advertised_gbps=then(modes, lambda m: _fastest(m, "advertised"), f"ethtool.modes {name}"),
         peer_gbps=then(modes, lambda m: _fastest(m, "peer"), f"ethtool.modes {name}"),
-        addresses=then(host.ask("addresses"), lambda a: _addresses(a, name), "addresses"),
+        addresses=then(host.ask("addresses"), lambda a: addresses_of(a, name), "addresses"),
         carrier_changes=counter(host, "read", f"{base}/carrier_changes"),
         came_up=then(up_count, lambda n: count(n) > 0, f"read {base}/carrier_up_count"),
         admin_up=then(flags, lambda f: bool(int(f, 16) & 1), f"read {base}/flags"),
@@ -111,7 +111,9 @@ def _fastest(modes: dict[str, Any], which: str = "supported") -> float:
     return fastest / 1000
 
 
-def _addresses(table: dict[str, list[str]], name: str) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...]:
+def addresses_of(
+    table: dict[str, list[str]], name: str
+) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...]:
     if not isinstance(table, dict) or not table:
         raise TypeError("not a table of addresses")
     return tuple(ipaddress.ip_interface(str(text)) for text in table.get(name, []))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..host import Host
 from ..unknown import Unknown, known_or, then
+from .bond import Bond, bonds
 from .by_tool import heard, stored_settings, with_notes, with_qos
 from .counters import uptime
+from .health import Adapter, adapters
 from .interfaces import Interface, beneath
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
@@ -16,6 +18,7 @@ from .nccl_rails import NcclRails, RailPort
 from .neighbour import Neighbour, PeerLink, neighbour_of
 from .netdev import Netdev
 from .nic import Device, devices
+from .path import RailPath, SharedSubnet, paths, placed, routings, shared_subnets
 from .pci import PciFunction, pci_functions
 from .physical import PhysicalLink, physical_links
 from .port import Port
@@ -108,6 +111,10 @@ class Node:
     job_limits: tuple[Limits, ...] | Unknown
     firmware: tuple[Firmware, ...] | Unknown
     neighbours: Mapping[str, Neighbour] | Unknown
+    paths: tuple[RailPath, ...] | Unknown
+    shared_subnets: tuple[SharedSubnet, ...] | Unknown
+    bonds: tuple[Bond, ...] | Unknown
+    adapters: tuple[Adapter, ...] | Unknown
 
     @property
     def all_ports(self) -> tuple[Port, ...] | Unknown:
@@ -194,7 +201,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
     some_rdma = not isinstance(found, Unknown) and bool(found)
     in_guest = known_or(then(host.ask("read", "/proc/cpuinfo"), _in_guest), default=False)
     interfaces = then(found, lambda d: tuple(beneath(host, d)))
-    return Node(
+    node = Node(
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),
         uptime=then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime"),
         all_devices=found,
@@ -208,6 +215,27 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         job_limits=(limits(host),) if some_rdma and in_job else (),
         firmware=then(found, lambda d: stored_settings(host, _fabric(d))),
         neighbours=others,
+        paths=(),
+        shared_subnets=(),
+        bonds=(),
+        adapters=(),
+    )
+    return _with_surroundings(host, node)
+
+
+def _with_surroundings(host: Host, node: Node) -> Node:
+    """Add what is known of the fabric only when its ports are: ways out, bonds, and the adapters' health."""
+    ports = node.roce_ports
+    if isinstance(ports, Unknown):
+        return replace(node, paths=ports, shared_subnets=ports, bonds=ports, adapters=ports)
+    rails = placed(host, ports)
+    tables = routings(host, rails)
+    return replace(
+        node,
+        paths=paths(host, rails, tables),
+        shared_subnets=shared_subnets(host, rails, tables),
+        bonds=bonds(host, ports),
+        adapters=then(node.fabric_devices, lambda found: adapters(host, found)),
     )
 
 

@@ -154,7 +154,7 @@ def with_kernel_log(host: Host, port: Port, path: tuple[str, ...]) -> Port:
     names = {*path[-1:], port.netdev.name if isinstance(port.netdev, Netdev) else ""}
 
     def last(log: list[dict[str, Any]]) -> str:
-        return next((str(line["text"]) for line in reversed(log) if line["device"] in names), "")
+        return next((str(n["text"]) for n in reversed(log) if n["device"] in names and n["kind"] != "set-up"), "")
 
     return replace(port, kernel_says=then(host.ask("kmsg"), last, "kmsg"))
 

@@ -8,7 +8,10 @@ from typing import Any
 from ..host import Host, Question, name_of
 from ..unknown import Unknown
 
-_SHAPES: dict[str, type] = {"read": str, "link": str, "list": list, "euid": int, "kmsg": list, "ethtool.pfc-storm": int}
+_SHAPES: dict[str, type] = {
+    "read": str, "link": str, "list": list, "euid": int, "kmsg": list, "ethtool.pfc-storm": int,
+    "route.routes": list, "route.rules": list, "route.silent": list,
+}  # fmt: skip
 
 
 class Shaped:

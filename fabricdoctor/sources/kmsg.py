@@ -76,6 +76,8 @@ _TABLE = (
         r"buffer_size\[\d+\]\s*=\s*\d+ is not enough for lossless buffer",
         False,
     ),
+    # mlx5 says it each time it sets an adapter up: at load, and when it recovers one
+    ("set-up", "firmware version: ", r"(?<=: )firmware version: [\d.]+", True),
     ("link-up", "Link ", r"(?<=: )(?:NIC )?Link (?:is )?[Uu]p\b", True),
     ("link-down", "Link ", r"(?<=: )(?:NIC )?Link (?:is )?[Dd]own\b", True),
 )

@@ -24,6 +24,8 @@ _SOURCES = {
     "ethtool": "ethtool",
     "ethtool.module": "eeprom",
     "addresses": "address",
+    "route": "route",
+    "devlink": "devlink",
     "kmsg": "kmsg",
     "environ": "system",
     "limits": "system",
@@ -32,7 +34,7 @@ _SOURCES = {
 }
 #: A transceiver's memory is behind a slow bus: it is read where tools are asked too, so not in a prolog.
 _SLOW = "ethtool.module"
-_NOT_UNDER_ROOT = frozenset({"dcb", "ethtool", "addresses", "kmsg", "verbs", "tool"})
+_NOT_UNDER_ROOT = frozenset({"dcb", "ethtool", "addresses", "route", "devlink", "kmsg", "verbs", "tool"})
 
 
 class Live:

@@ -187,6 +187,13 @@ def generic(family: str, command: int, payload: bytes) -> bytes:
     return only_generic(talk(GENERIC, _family(family), header + payload))
 
 
+def generic_dump(family: str, command: int, payload: bytes) -> list[bytes]:
+    """Ask a generic-netlink family for all its objects; return each one's attributes."""
+    header = struct.pack("=BBH", command, 1, 0)
+    answers = talk(GENERIC, _family(family), header + payload, REQUEST | DUMP)
+    return [only_generic([answer]) for answer in answers]
+
+
 def only_generic(answers: list[tuple[int, bytes]]) -> bytes:
     """Take the one answer there must be, without struct genlmsghdr."""
     if len(answers) != 1 or len(answers[0][1]) < struct.calcsize("=BBH"):

@@ -19,7 +19,8 @@ Changes = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`answers` and `before` map questions to a new value, to MISSING, or to a function that edits the value in place.
+    """`answers` and `before` map questions to a new value, to an unknown such as MISSING, or to a function that edits
+    the value in place.
 
     `saw` is part of what the fault must say about `subject`; `also` are further checks that this change must trigger;
     `expect` changes the expectations.
@@ -50,7 +51,8 @@ def changed(answers: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
         if callable(change):
             change(result[question]["value"])
         else:
-            result[question] = change if change is MISSING else {"value": change}
+            unknown = isinstance(change, dict) and set(change) <= {"unknown", "detail"} and bool(change)
+            result[question] = change if unknown else {"value": change}
     return result
 
 

@@ -32,6 +32,7 @@ INFINIBAND = Expect(mtu=4096)
 SECONDS = 60.0
 _UPTIME_S = 864000.0
 _IB, _PCI, _NET = "/sys/class/infiniband", "/sys/bus/pci/devices", "/sys/class/net"
+_CONF = "/proc/sys/net/ipv4/conf"
 _MODES = ["100000baseSR4/Full", "200000baseSR4/Full", "400000baseSR4/Full"]
 #: Counters that grow between the samples; all others stand still.
 _GROWTH = {
@@ -43,6 +44,7 @@ _STATS = {
     "rx_prio3_pause": 4_000, "tx_prio3_pause": 60, "rx_crc_errors_phy": 0, "rx_discards_phy": 0,
     "rx_global_pause_duration": 0, "tx_global_pause_duration": 0,
     "tx_pause_storm_warning_events": 0, "tx_pause_storm_error_events": 0,
+    "tx_bytes_phy": 90_000_000_000,
 }  # fmt: skip
 _FEC = {"corrected": 90_000_000, "uncorrectable": 0, "corrected_bits": 120_000_000}
 
@@ -93,7 +95,22 @@ def node(rails: int = 2) -> Answers:
         "list /dev/infiniband": ["rdma_cm", *(f"uverbs{i}" for i in range(rails))],
         "verbs.devices": {"library": "libibverbs.so.1", "devices": list(names), "warnings": []},
         f"list {_PCI}": sorted(pci),
+        "route.routes inet": [
+            {"table": 254, "type": "unicast", "protocol": 2, "to": "198.51.100.0/24", "via": [["eth0", None]]},
+            {"table": 254, "type": "unicast", "protocol": 4, "to": "0.0.0.0/0", "via": [["eth0", "198.51.100.1"]]},
+        ],
+        "route.rules inet": [_rule(priority, table) for priority, table in ((0, 255), (32766, 254), (32767, 253))],
+        "route.silent inet": [{"interface": "eth0", "address": "198.51.100.99", "state": "failed", "seconds": 9.0}],
+        "kmsg": [
+            {"seconds": 9.0, "kind": "set-up", "device": _address("nic", 0), "text": "firmware version: 28.39.1002"},
+            {"seconds": 12.0, "kind": "link-up", "device": "rail0", "text": "Link up"},
+        ],
     }
+
+
+def _rule(priority: int, table: int, source: str | None = None) -> dict[str, Any]:
+    none = {"iif": None, "oif": None, "l3mdev": False, "some": False}
+    return {"priority": priority, "from": source, "table": table, **none}
 
 
 def _address(kind: str, rail: int) -> str:
@@ -153,6 +170,11 @@ def add_rail(answers: Answers, rail: int, *, layer: str = "Ethernet", driver: st
     answers |= {f"read {port}/hw_counters/{name}": "0" for name in zero}
     notices = {"np_ecn_marked_roce_packets": "50000", "np_cnp_sent": "40000", "rp_cnp_handled": "30000"}
     answers |= {f"read {port}/hw_counters/{name}": value for name, value in notices.items()}
+    answers[f"devlink.health {pci}"] = {
+        "fw": {"state": "healthy", "errors": 0, "recoveries": 0, "can_recover": False},
+        "fw_fatal": {"state": "healthy", "errors": 0, "recoveries": 0, "can_recover": True},
+        "65535/tx": {"state": "healthy", "errors": 3, "recoveries": 3, "can_recover": True},
+    }
     counters = {"port_rcv_packets": "90000000", "port_xmit_packets": "90000000", "port_rcv_data": "9000000000"}
     answers |= {f"read {port}/counters/{name}": value for name, value in (counters | {"link_downed": "0"}).items()}
 
@@ -162,6 +184,18 @@ def _gid(address: str, kind: str, interface: str | None) -> dict[str, str | None
 
     digits = f"{int(ipaddress.IPv6Address(address)):032x}"  # as sysfs writes it, IPv4-mapped ones too
     return {"gid": ":".join(digits[at : at + 4] for at in range(0, 32, 4)), "type": kind, "ndev": interface}
+
+
+def add_way(answers: Answers, rail: int, name: str = "") -> None:
+    """Give a rail its own table, with a default route, and the rule that leads there."""
+    name, table = name or f"rail{rail}", 100 + rail
+    subnet, gateway = f"192.0.2.{16 * rail}/28", f"192.0.2.{16 * rail + 1}"
+    answers["route.routes inet"] += [
+        {"table": 254, "type": "unicast", "protocol": 2, "to": subnet, "via": [[name, None]]},
+        {"table": table, "type": "unicast", "protocol": 4, "to": subnet, "via": [[name, None]]},
+        {"table": table, "type": "unicast", "protocol": 4, "to": "0.0.0.0/0", "via": [[name, gateway]]},
+    ]
+    answers["route.rules inet"].insert(1 + rail, _rule(1000 + rail, table, f"192.0.2.{16 * rail + 10}/32"))
 
 
 def add_interface(answers: Answers, rail: int, *, first: int = 0, name: str = "", driver: str = "mlx5_core") -> None:
@@ -224,6 +258,7 @@ def _roce(rails: int = 2, first: int = 0) -> Answers:
         add_gpu(answers, rail)
         add_rail(answers, rail)
         add_interface(answers, rail, first=first)
+        add_way(answers, rail)
     return answers
 
 
@@ -294,6 +329,41 @@ def bond() -> Recording:
     for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.modes", "ethtool.fec", "ethtool.module"):
         del answers[f"{kind} bond0"]
     answers[f"read {_NET}/bond0/speed"] = "800000"
+    add_way(answers, 0, "bond0")
+    answers |= {
+        f"read {_NET}/bond0/bonding/mode": "802.3ad 4",
+        f"read {_NET}/bond0/bonding/slaves": "port0 port1",
+        f"read {_NET}/bond0/bonding/ad_aggregator": "1",
+        f"read {_NET}/bond0/bonding/ad_partner_mac": "02:00:00:00:00:01",
+        "devlink.health 0000:03:00.1": dict(answers["devlink.health 0000:03:00.0"]),
+    }
+    for number, name in enumerate(("port0", "port1")):
+        slave = f"{_NET}/{name}/bonding_slave"
+        answers |= {
+            f"read {_NET}/{name}/operstate": "up",
+            f"read {slave}/mii_status": "up",
+            f"read {slave}/ad_actor_oper_port_state": "61",
+            f"read {slave}/ad_aggregator_id": "1",
+            f"link {_NET}/{name}/device": f"../../../0000:03:00.{number}",
+        }
+    return record(answers)
+
+
+def same_subnet() -> Recording:
+    """Make a node whose rails share a flat subnet, without gateways, and answer ARP each for itself."""
+    answers = node()
+    for rail in range(2):
+        add_gpu(answers, rail)
+        add_rail(answers, rail)
+        add_interface(answers, rail)
+        name = f"rail{rail}"
+        answers["addresses"][name][0] = answers["addresses"][name][0].replace("/28", "/24")
+        answers["route.routes inet"].append(
+            {"table": 254, "type": "unicast", "protocol": 2, "to": "192.0.2.0/24", "via": [[name, None]]}
+        )
+        settings = {"arp_ignore": "1", "arp_announce": "2", "arp_filter": "0", "rp_filter": "2"}
+        answers |= {f"read {_CONF}/{name}/{setting}": value for setting, value in settings.items()}
+    answers |= {f"read {_CONF}/all/{s}": "0" for s in ("arp_ignore", "arp_announce", "arp_filter", "rp_filter")}
     return record(answers)
 
 
@@ -356,6 +426,7 @@ HEALTHY: dict[str, tuple[Callable[[], Recording], Expect]] = {
     "efa": (efa, LOSSY),
     "virtual": (virtual, LOSSLESS),
     "bond": (bond, LOSSLESS),
+    "same-subnet": (same_subnet, LOSSLESS),
     "idle": (idle, LOSSLESS),
     "ionic": (ionic, LOSSLESS),
     "pod": (pod, LOSSLESS),

@@ -42,6 +42,12 @@ def one(text):
             "Detected insufficient power on the PCIe slot (27W)",
         ),
         (
+            MLX5 + "firmware version: 28.39.1002",
+            "set-up",
+            "0000:43:00.0",
+            "firmware version: 28.39.1002",
+        ),
+        (
             MLX5 + "Port module event: module 0, Cable unplugged",
             "module-unplugged",
             "0000:43:00.0",

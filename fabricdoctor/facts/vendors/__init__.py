@@ -54,6 +54,8 @@ class EthNames:
     corrupted: str = ""
     fec_uncorrectable: str = ""
     fec_corrected_bits: str = ""
+    #: all the port sent, RDMA among it
+    sent_bytes: str = ""
     #: False: the driver has no DCB interface at all, and its QoS is set by a tool of the vendor
     dcb: bool = True
     #: the PFC answer's `delay` is the cable's length in metres, and the driver sizes its headroom by it

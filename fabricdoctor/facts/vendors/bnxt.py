@@ -30,6 +30,7 @@ ETH = EthNames(
     pause_received_frames="rx_pause_frames",
     pause_sent_frames="tx_pause_frames",
     port_discards="rx_stat_discard",
+    sent_bytes="tx_bytes",
     corrupted="rx_fcs_err_frames",
     fec_uncorrectable="rx_fec_uncorrectable_blocks",
     firmware_dcb=True,

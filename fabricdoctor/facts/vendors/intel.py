@@ -25,6 +25,7 @@ ETH = EthNames(
     pause_received_frames="link_xoff_rx.nic",
     pause_sent_frames="link_xoff_tx.nic",
     port_discards="rx_dropped.nic",
+    sent_bytes="tx_bytes.nic",
     corrupted="rx_crc_errors.nic",
     firmware_dcb=True,
 )

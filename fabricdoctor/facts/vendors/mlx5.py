@@ -32,6 +32,7 @@ ETH = EthNames(
     storm_errors="tx_pause_storm_error_events",
     discards="rx_prio{p}_discards",
     port_discards="rx_discards_phy",
+    sent_bytes="tx_bytes_phy",
     corrupted="rx_crc_errors_phy",
     fec_corrected_bits="rx_corrected_bits_phy",
     cable_length=True,
