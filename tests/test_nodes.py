@@ -230,7 +230,12 @@ _OF_THE_HOST = r"gids mlx5_0/1|(list|read) /sys/class/infiniband/mlx5_0/(ports$|
 
 
 @pytest.mark.parametrize(
-    ("name", "only"), [("pod-with-functions", _OF_THE_HOST), ("switchdev-host", "read .*/dev_port")]
+    ("name", "only"),
+    [
+        ("pod-with-functions", _OF_THE_HOST),
+        ("switchdev-host", "read .*/dev_port"),
+        ("bonded-rails", r"(link /sys/class/infiniband/mlx5_bond_0/device|list /sys/class/infiniband)$"),
+    ],
 )
 def test_what_cannot_be_read_of_ports_without_an_interface_makes_no_fault(checks, name, only):
     for label, how, host in damaged(taken(name), every=False, only=only):

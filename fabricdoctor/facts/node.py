@@ -253,12 +253,17 @@ def _missing(
     rails = {known_or(d.pci, "") for d in found if any(p.role == FABRIC for p in known_or(d.ports, ()))}
     models = [f.model for f in pci if f.address in rails]
     offered = {known_or(d.pci, "") for d in found}
+    # the adapter's other port may have a device that could not be read: then this one may be under its bond
+    placed = {d.name for d in found if not isinstance(d.pci, Unknown)}
     carried = {(slot, name) for d in found for slot, name in _bonded(d)}
     return tuple(
         MissingDevice(f.address, f.driver, f.netdevs, models.count(f.model))
         for f in pci
         if f.model in models and not f.is_vf and _offers_none(f, offered) and not _elsewhere(f)
         if not any((_slot(f.address), name) in carried for name in known_or(f.netdevs, ()))
+        and all(
+            name in placed for g in pci if _slot(g.address) == _slot(f.address) for name in known_or(g.rdma, ("?",))
+        )
     )
 
 
