@@ -35,9 +35,11 @@ def redacted(taken: Recording) -> Recording:
     def digest(text: str, size: int) -> str:
         return hashlib.blake2b(text.lower().encode(), key=secret, digest_size=size).hexdigest()
 
-    names = _host_names(taken)
+    names, home = _host_names(taken), _home(taken)
 
     def text(value: str) -> str:
+        if home:  # the question for the user's own NCCL settings has it in its path, and facts look for it there
+            value = re.sub(rf"(?<![\w.-]){re.escape(home)}(?![\w.-])", _masked(home), value)
         value = _scrub(value, digest)
         for name in names:
             value = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", f"host-{digest(name, 4)}", value)
@@ -67,11 +69,21 @@ def _host_names(taken: Recording) -> list[str]:
     )
 
 
+def _home(taken: Recording) -> str:
+    environment = taken.answers.get("environ", {}).get("value")
+    home = environment.get("HOME") if isinstance(environment, dict) else None
+    return home if isinstance(home, str) and len(home) > 1 else ""
+
+
+def _masked(value: str) -> str:
+    return re.sub(r"[^/.=,:\d]", "x", value)
+
+
 def _environment(key: str, answer: dict[str, Any]) -> dict[str, Any]:
     """Keep settings of communication libraries, and of everything else only that it is set."""
     if key != "environ" or not isinstance(answer.get("value"), dict):
         return answer
-    kept = {n: v if _SETTINGS.match(n) else re.sub(r"[^/.=,:\d]", "x", str(v)) for n, v in answer["value"].items()}
+    kept = {n: v if _SETTINGS.match(n) else _masked(str(v)) for n, v in answer["value"].items()}
     return {"value": kept}
 
 

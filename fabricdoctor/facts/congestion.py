@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..host import Host
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, Why, known_or, then
 from .counters import Counter, count, counter
 from .vendors import EthNames, eth_names
 
@@ -68,12 +68,15 @@ class Congestion:
         return any(known_or(share, 0.0) > 0 for share in shares)
 
 
-def congestion(host: Host, name: str, pfc: frozenset[int] | Unknown, driver: str | Unknown) -> Congestion:
+def congestion(
+    host: Host, name: str, pfc: frozenset[int] | Unknown, driver: str | Unknown, *, is_virtual: bool
+) -> Congestion:
     """Read the counters of interface `name`, on which PFC is on for the priorities `pfc`."""
     source = f"ethtool.stats {name}"
     names = then(driver, eth_names)
     if names is None:
-        names = Unknown(source, "unsupported", f"the driver's names are not known ({driver})")
+        why: Why = "not-applicable" if is_virtual else "unsupported"
+        names = Unknown(source, why, f"the driver's names are not known ({driver})")
     if isinstance(names, EthNames):
         return _Counted(host, name, names, pfc).congestion()
     return Congestion(names, names, names, names, names, names, names, host.seconds())

@@ -24,6 +24,11 @@ class Interface:
     netdev: Netdev | None
     sole: bool
 
+    @property
+    def is_virtual(self) -> bool:
+        """Return whether it is no adapter's own port: a virtual function, or a container's macvlan or veth."""
+        return self.device.is_vf or (self.netdev is not None and not known_or(self.netdev.is_physical, default=True))
+
 
 def beneath(host: Host, devices: tuple[Device, ...]) -> Iterator[Interface]:
     """Yield the interfaces of all fabric ports; a port without a visible one is yielded too."""
@@ -37,8 +42,15 @@ def _of_port(host: Host, device: Device, port: Port) -> Iterator[Interface]:
     if not isinstance(port.netdev, Netdev):
         yield Interface(device, port, str(port), "", None, sole=True)
         return
-    lower = known_or(port.netdev.lower, ()) or (port.netdev.name,)
-    for name in lower:
-        label = str(port) if len(lower) == 1 else f"{device.name}/{port.number} ({name})"
-        own = port.netdev if name == port.netdev.name else netdev(host, name)
-        yield Interface(device, port, label, name, own, sole=len(lower) == 1)
+    lowest = _lowest(host, port.netdev)
+    for own in lowest:
+        label = str(port) if len(lowest) == 1 else f"{device.name}/{port.number} ({own.name})"
+        yield Interface(device, port, label, own.name, own, sole=len(lowest) == 1)
+
+
+def _lowest(host: Host, interface: Netdev, levels: int = 3) -> tuple[Netdev, ...]:
+    """Return what carries an interface in the end: a VLAN may lie on a bond, and that on adapters."""
+    below = known_or(interface.lower, ()) if levels else ()
+    if not below:
+        return (interface,)
+    return tuple(found for name in below for found in _lowest(host, netdev(host, name), levels - 1))

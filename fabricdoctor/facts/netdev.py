@@ -40,6 +40,8 @@ class Netdev:
     driver: str | Unknown
     port_name: str | Unknown
     lower: tuple[str, ...] | Unknown
+    #: whether it is an adapter's own; a macvlan or veth of a container is not, and has nothing under it here either
+    is_physical: bool | Unknown
 
     @property
     def roce_mtu(self) -> int | Unknown:
@@ -66,14 +68,17 @@ def netdev(host: Host, name: str) -> Netdev:
     mtu, speed, flags, up_count, port_name, _ = host.ask_all([("read", f"{base}/{f}") for f in files])
     host.ask_all([("ethtool.modes", name), ("ethtool.state", name), ("ethtool.driver", name), ("addresses", "")])
     modes, state, driver = (host.ask(f"ethtool.{kind}", name) for kind in ("modes", "state", "driver"))
-    lower = _lower(host, base)
+    parts = names_in(host, base)
+    lower = then(parts, _lower)
     return Netdev(
         name=name,
         mtu=then(mtu, count, f"read {base}/mtu"),
-        speed_gbps=_speed(speed, modes, base),
+        speed_gbps=_speed(speed, modes, state, base),
         supported_gbps=then(modes, _fastest, f"ethtool.modes {name}")
-        if not known_or(lower, ())
-        else Unknown(f"ethtool.modes {name}", "not-applicable", "a bond or VLAN has no link modes of its own"),
+        if "device" in known_or(parts, ("device",)) and not known_or(lower, ())
+        else Unknown(
+            f"ethtool.modes {name}", "not-applicable", "only an adapter's interface has link modes of its own"
+        ),
         advertised_gbps=then(modes, lambda m: _fastest(m, "advertised"), f"ethtool.modes {name}"),
         peer_gbps=then(modes, lambda m: _fastest(m, "peer"), f"ethtool.modes {name}"),
         addresses=then(host.ask("addresses"), lambda a: addresses_of(a, name), "addresses"),
@@ -84,11 +89,15 @@ def netdev(host: Host, name: str) -> Netdev:
         driver=then(driver, lambda d: str(d["driver"]), f"ethtool.driver {name}"),
         port_name=then(port_name, str),
         lower=lower,
+        is_physical=then(parts, lambda names: "device" in names),
     )
 
 
-def _speed(text: Any, modes: Any, base: str) -> float | Unknown:
-    """Return Gb/s. 0, -1, 65535 and 4294967295 mean that the driver does not know (ethtool's SPEED_UNKNOWN)."""
+def _speed(text: Any, modes: Any, state: Any, base: str) -> float | Unknown:
+    """Return Gb/s; without a link there is none.
+
+    0, -1, 65535 and 4294967295 mean that the driver does not know (ethtool's SPEED_UNKNOWN).
+    """
 
     def parse(value: Any) -> float:
         megabits = int(value)
@@ -97,11 +106,19 @@ def _speed(text: Any, modes: Any, base: str) -> float | Unknown:
         return megabits / 1000
 
     by_sysfs = then(text, parse, f"read {base}/speed")
-    return by_sysfs if not isinstance(by_sysfs, Unknown) else then(modes, lambda m: parse(m["speed_mbps"]), "ethtool")
+    told = by_sysfs if not isinstance(by_sysfs, Unknown) else then(modes, lambda m: parse(m["speed_mbps"]), "ethtool")
+    if isinstance(told, Unknown) and known_or(then(state, lambda s: s["link"] is False), default=False):
+        return Unknown(f"read {base}/speed", "not-applicable", "the link is down")
+    return told
 
 
-def _fastest(modes: dict[str, Any], which: str = "supported") -> float:
-    """Return the speed of the fastest of these link modes, from names such as 400000baseCR4/Full."""
+def _fastest(modes: dict[str, Any], which: str = "supported") -> float | Unknown:
+    """Return the speed of the fastest of these link modes, from names such as 400000baseCR4/Full.
+
+    A virtual function may name none, nor does IP over InfiniBand.
+    """
+    if modes[which] == []:
+        return Unknown("ethtool.modes", "not-applicable", f"none is named as {which}")
     speeds = [int(found.group(1)) for name in modes[which] if (found := re.match(r"(\d+)base", name))]
     if not speeds:
         raise ValueError("no link mode named")
@@ -119,7 +136,6 @@ def addresses_of(
     return tuple(ipaddress.ip_interface(str(text)) for text in table.get(name, []))
 
 
-def _lower(host: Host, base: str) -> tuple[str, ...] | Unknown:
+def _lower(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the physical interfaces under a bond or VLAN; for a physical one, none."""
-    names = names_in(host, base)
-    return then(names, lambda n: tuple(x.removeprefix("lower_") for x in n if x.startswith("lower_")), f"list {base}")
+    return tuple(name.removeprefix("lower_") for name in names if name.startswith("lower_"))

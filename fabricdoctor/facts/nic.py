@@ -19,6 +19,7 @@ _IB = "/sys/class/infiniband"
 class Device:
     """One RDMA device. `provider` says whether libibverbs can use it, `uverbs` its device node's path.
 
+    `is_vf` is true of a sub-function as well.
     `board_seen` tells which of model and board the driver names: + named, - not, ? could not be read.
     """
 
@@ -111,7 +112,7 @@ def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, list
         protocol=protocol,
         pci=then(path, lambda p: p[-1]) if not software else Unknown(base, "not-applicable", "a software device"),
         path=known_or(path, ()),
-        is_vf=not isinstance(physfn, Unknown),
+        is_vf=not isinstance(physfn, Unknown) or bool(re.search(r"\.sf\.\d+$", known_or(pci, ""))),
         is_software=software,
         board_seen="?" if board_seen == "--" and isinstance(bound, Unknown) else board_seen,
         uverbs=then(uverbs, lambda table: table[name] if table else None, "list /sys/class/infiniband_verbs"),

@@ -251,7 +251,7 @@ def _links(host: Host, interfaces: tuple[Interface, ...], *, in_guest: bool) -> 
     """Return the QoS state of each RoCE rail's interfaces."""
 
     def read(at: Interface, netdev: Netdev) -> Link:
-        own = link(host, at.port, at.label, netdev, known_or(at.device.pci, ""), is_vf=at.device.is_vf or in_guest)
+        own = link(host, at.port, at.label, netdev, known_or(at.device.pci, ""), is_virtual=at.is_virtual or in_guest)
         return with_qos(host, own, netdev.driver, at.device)
 
     return tuple(
@@ -271,7 +271,8 @@ def _missing(
 ) -> tuple[MissingDevice, ...] | Unknown:
     """Return adapters of the same model as the rails' that have no RDMA device.
 
-    A function without any interface that has a driver lives in another network namespace, and is not missed.
+    A function without any interface that has a driver lives in another network namespace, and is not missed. Nor is
+    the other port of an adapter that has one RDMA device over a bond of both.
     """
     if isinstance(pci, Unknown):
         return pci
@@ -280,11 +281,29 @@ def _missing(
     rails = {known_or(d.pci, "") for d in found if any(p.role == FABRIC for p in known_or(d.ports, ()))}
     models = [f.model for f in pci if f.address in rails]
     offered = {known_or(d.pci, "") for d in found}
+    # the adapter's other port may have a device that could not be read: then this one may be under its bond
+    placed = {d.name for d in found if not isinstance(d.pci, Unknown)}
+    carried = {(slot, name) for d in found for slot, name in _bonded(d)}
     return tuple(
         MissingDevice(f.address, f.driver, f.netdevs, models.count(f.model))
         for f in pci
         if f.model in models and not f.is_vf and _offers_none(f, offered) and not _elsewhere(f)
+        if not any((_slot(f.address), name) in carried for name in known_or(f.netdevs, ()))
+        and all(
+            name in placed for g in pci if _slot(g.address) == _slot(f.address) for name in known_or(g.rdma, ("?",))
+        )
     )
+
+
+def _slot(address: str) -> str:
+    return address.rsplit(".", 1)[0]
+
+
+def _bonded(device: Device) -> tuple[tuple[str, str], ...]:
+    """Return the interfaces under the bond that this device spans, each with the device's slot."""
+    slot = _slot(known_or(device.pci, ""))
+    interfaces = [port.netdev for port in known_or(device.ports, ()) if isinstance(port.netdev, Netdev)]
+    return tuple((slot, name) for interface in interfaces for name in known_or(interface.lower, ()))
 
 
 def _offers_none(function: PciFunction, offered: set[str]) -> bool:

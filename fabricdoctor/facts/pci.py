@@ -11,6 +11,8 @@ from ..unknown import Unknown, known_or, then
 
 _DEVICES = "/sys/bus/pci/devices"
 _BDF = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+#: classes of a GPU: display controller, and processing accelerator (AMD Instinct from MI300 on)
+_GPU = ("0x03", "0x12")
 _GPU_VENDORS = {"0x10de", "0x1002"}
 
 
@@ -45,20 +47,20 @@ def pci_functions(host: Host) -> tuple[PciFunction, ...] | Unknown:
 def _kinds(host: Host, names: list[str]) -> dict[str, str]:
     classes = host.ask_all([("read", f"{_DEVICES}/{name}/class") for name in names])
     vendors = host.ask_all([
-        ("read", f"{_DEVICES}/{name}/vendor") for name, code in zip(names, classes, strict=True) if _is(code, "0x03")
+        ("read", f"{_DEVICES}/{name}/vendor") for name, code in zip(names, classes, strict=True) if _is(code, *_GPU)
     ])  # fmt: skip
-    display = iter(vendors)
+    makers = iter(vendors)
     found = {}
     for name, code in zip(names, classes, strict=True):
         if _is(code, "0x02"):
             found[name] = "network"
-        elif _is(code, "0x03") and known_or(next(display), "") in _GPU_VENDORS:
+        elif _is(code, *_GPU) and known_or(next(makers), "") in _GPU_VENDORS:
             found[name] = "gpu"
     return found
 
 
-def _is(code: Any, prefix: str) -> bool:
-    return isinstance(code, str) and code.startswith(prefix)
+def _is(code: Any, *prefixes: str) -> bool:
+    return isinstance(code, str) and code.startswith(prefixes)
 
 
 def _function(host: Host, name: str, kind: str) -> PciFunction:

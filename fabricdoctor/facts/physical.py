@@ -116,7 +116,7 @@ def physical_links(host: Host, interfaces: tuple[Interface, ...], *, in_guest: b
 
 
 def _link(host: Host, at: Interface, log: Any, *, in_guest: bool) -> PhysicalLink:
-    lost, corrected, plugged = _of_interface(host, at, absent=in_guest or at.device.is_vf)
+    lost, corrected, plugged = _of_interface(host, at, absent=in_guest or at.is_virtual)
     steady, drops = _history(host, at)
     state = host.ask("ethtool.state", at.name) if not at.sole else None
     speed = at.port.rate_gbps if at.sole or at.netdev is None else at.netdev.speed_gbps

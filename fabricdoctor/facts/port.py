@@ -110,19 +110,19 @@ def ports(host: Host, device: str, driver: str | Unknown, verbs: Any, board: str
     numbers = names_in(host, f"{_IB}/{device}/ports")
     return then(
         numbers,
-        lambda ns: tuple(_port(host, device, int(n), driver, verbs, board) for n in sorted(ns, key=int)),
+        lambda ns: tuple(_port(host, device, int(n), driver, verbs, board, len(ns)) for n in sorted(ns, key=int)),
         f"list {_IB}/{device}/ports",
     )
 
 
-def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: Any, board: str) -> Port:
+def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: Any, board: str, of: int) -> Port:
     base = f"{_IB}/{device}/ports/{number}"
     state, phys, rate, layer = host.ask_all([
         ("read", f"{base}/state"), ("read", f"{base}/phys_state"), ("read", f"{base}/rate"),
         ("read", f"{base}/link_layer"),
     ])  # fmt: skip
     gids = gid_table(host, device, number)
-    interface = _netdev(host, device, number, gids)
+    interface = _netdev(host, device, number, of, gids)
     by_verbs = then(verbs, lambda v: v["ports"][str(number)], f"verbs.device {device}")
     link_layer = then(layer, _layer, f"read {base}/link_layer")
     ethernet = known_or(link_layer, "") == "Ethernet"
@@ -140,11 +140,18 @@ def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: An
         netdev=interface,
         loss=counted.loss,
         notices=counted.notices,
-        link_downed=counter(host, "read", f"{base}/counters/link_downed", limit=PMA_LIMIT),
+        link_downed=_if_counted(counter(host, "read", f"{base}/counters/link_downed", limit=PMA_LIMIT)),
         ever_up=_ever_up(host, base, interface),
         board=board,
         first_sample_age=first_sample_age(host),
     )
+
+
+def _if_counted(found: Counter | Unknown) -> Counter | Unknown:
+    """Return a counter of the port; drivers without a performance agent have none, nor has a container's view."""
+    if isinstance(found, Unknown) and found.why == "missing":
+        return Unknown(found.source, "not-applicable", "the driver shows no port counters here")
+    return found
 
 
 def with_kernel_log(host: Host, port: Port, path: tuple[str, ...]) -> Port:
@@ -214,14 +221,25 @@ def _mtu(value: Any) -> int:
     return int(value)
 
 
-def _netdev(host: Host, device: str, number: int, gids: tuple[Gid, ...] | Unknown) -> Netdev | Unknown:
-    """Return the port's interface: the one its GIDs name, else the device's; several GIDs may lie on VLANs."""
+def _netdev(host: Host, device: str, number: int, of: int, gids: tuple[Gid, ...] | Unknown) -> Netdev | Unknown:
+    """Return the port's interface: the one its GIDs name, else the device's; several GIDs may lie on VLANs.
+
+    Of a device with several ports, only an interface that names its port is taken: in switchdev mode each virtual
+    function is a port of the adapter, with an interface or without.
+    """
     named = then(gids, lambda table: list(dict.fromkeys(n for g in table if not isinstance(n := g.netdev, Unknown))))
     candidates = known_or(named, [])
     if not candidates:
-        candidates = list(known_or(names_in(host, f"{_IB}/{device}/device/net"), ()))
-        ports = [known_or(host.ask("read", f"/sys/class/net/{name}/dev_port"), "") for name in candidates]
-        candidates = [n for n, p in zip(candidates, ports, strict=True) if p in ("", str(number - 1))] or candidates
+        names = names_in(host, f"{_IB}/{device}/device/net")
+        if isinstance(names, Unknown):
+            return names
+        candidates = list(names)
+        ports = [host.ask("read", f"/sys/class/net/{name}/dev_port") for name in candidates]
+        unread = next((p for p in ports if isinstance(p, Unknown)), None)
+        if of > 1 and unread is not None:
+            return unread if unread.why != "missing" else Unknown(unread.source, "unsupported", "no port is told")
+        own = [n for n, p in zip(candidates, ports, strict=True) if known_or(p, "") == str(number - 1)]
+        candidates = own or (candidates if of == 1 else [])
     if not candidates:
         return Unknown(f"netdev of {device}/{number}", "missing", "no network interface is visible for it")
     return netdev(host, min(candidates, key=lambda name: ("." in name, candidates.index(name))))

@@ -85,10 +85,10 @@ class Link:
         return self.port
 
 
-def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_vf: bool) -> Link:
-    """Read the QoS state of an interface of `port`. What a virtual function or driver has not got is not applicable."""
+def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_virtual: bool) -> Link:
+    """Read the QoS state of an interface of `port`. What a virtual one or a driver has not got is not applicable."""
     name, names = interface.name, then(interface.driver, eth_names)
-    absent = is_vf or (isinstance(names, EthNames) and not names.dcb)
+    absent = is_virtual or (isinstance(names, EthNames) and not names.dcb)
     host.ask_all([(kind, name) for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.pfc-storm")])
     dcb, pause = (_present(host.ask(kind, name), absent=absent) for kind in ("dcb", "ethtool.pause"))
     source = f"dcb {name}"
@@ -108,14 +108,14 @@ def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_
         cable_m=cable,
         gbps=interface.speed_gbps,
         storm_timeout_ms=_storm_timeout(host, name),
-        congestion=congestion_control(host, interface.driver, absent=is_vf, **paths),
+        congestion=congestion_control(host, interface.driver, absent=is_virtual, **paths),
         kernel_class=_class(host, f"/sys/class/infiniband/{port.device}/tc/{port.number}/traffic_class"),
         rdma_cm_class=_class(host, f"/sys/kernel/config/rdma_cm/{port.device}/ports/{port.number}/default_roce_tos"),
         pause_receive=then(pause, lambda p: _flag(p["rx"]), f"ethtool.pause {name}"),
         pause_send=then(pause, lambda p: _flag(p["tx"]), f"ethtool.pause {name}"),
         firmware_owns_dcb=then(_part(dcb, "dcbx", source), lambda flags: bool(_bits(flags) & {1}), source),
         firmware_usually_does=isinstance(names, EthNames) and names.firmware_dcb,
-        counters=congestion(host, name, pfc, interface.driver),
+        counters=congestion(host, name, pfc, interface.driver, is_virtual=is_virtual),
     )
 
 

@@ -55,10 +55,10 @@ def assign_roles(
     gpus = tuple(function for function in known_or(pci, ()) if function.kind == "gpu")
     ports = [(device, port) for device in found for port in known_or(device.ports, ())]
     role = _named(ports, rails) if rails is not None else _nearest(ports, gpus)
-    chosen = [port for device, port in ports if role[str(port)] == FABRIC]
+    chosen = [(device, port) for device, port in ports if role[str(port)] == FABRIC]
     sure = _agree(pci, found) and (rails is not None or _groups_are_sure(found))
     return tuple(
-        replace(d, ports=tuple(_with_role(p, role[str(p)], chosen, len(gpus), sure=sure) for p in d.ports))
+        replace(d, ports=tuple(_with_role(d, p, role[str(p)], chosen, len(gpus), sure=sure) for p in d.ports))
         if not isinstance(d.ports, Unknown)
         else d
         for d in found
@@ -94,14 +94,23 @@ def _groups_are_sure(devices: tuple[Device, ...]) -> bool:
     return not unread and all(len(kinds) == 1 and "?" not in kinds for kinds in seen.values())
 
 
-def _with_role(port: Port, role: str, chosen: list[Port], gpus: int, *, sure: bool) -> Port:
-    others = [p for p in chosen if str(p) != str(port)]
-    up = sum(1 for p in others if known_or(p.active, default=False))
+def _with_role(
+    device: Device, port: Port, role: str, chosen: list[tuple[Device, Port]], gpus: int, *, sure: bool
+) -> Port:
+    others = [p for _, p in chosen if str(p) != str(port)]
+    # second ports are missed when other second ports are up, not because the first ones are
+    peers = [p for d, p in chosen if str(p) != str(port) and _seat(d, p) == _seat(device, port)]
+    up = sum(1 for p in peers if known_or(p.active, default=False))
     # a port that no GPU lacks is not missed: 8 of 9 up on a node with 8 GPUs
-    missed: bool | Unknown = up > len(others) / 2 and (not gpus or up < gpus)
+    missed: bool | Unknown = up > len(peers) / 2 and (not gpus or up < gpus)
     if missed and not sure:
         missed = Unknown(f"siblings of {port}", "unparsable", "which ports are its siblings could not be read")
     return replace(port, role=role, siblings_up=missed, siblings_rate_gbps=_usual_rate(others))
+
+
+def _seat(device: Device, port: Port) -> tuple[str, int]:
+    """Return which of its adapter's ports this is: the function's number, and the port's of a device with several."""
+    return "vf" if device.is_vf else known_or(device.pci, ".?").rsplit(".", 1)[-1], port.number
 
 
 def _usual_rate(ports: list[Port]) -> float | None | Unknown:
@@ -121,8 +130,11 @@ def _named(ports: list[tuple[Device, Port]], rails: tuple[str, ...]) -> dict[str
 
 def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> dict[str, str]:
     """Choose the group of one board and link layer that is nearest to the GPUs, else the largest."""
+    away = _elsewhere(ports)
     hardware = any(not device.is_software for device, _ in ports)
-    role = {str(port): _not_fabric(device, port, hardware=hardware) for device, port in ports}
+    physical = any(not (device.is_vf or device.is_software or str(port) in away) for device, port in ports)
+    role = {str(port): _not_fabric(device, port, hardware=hardware, physical=physical) for device, port in ports}
+    role |= dict.fromkeys(away, "no interface in this network namespace")
     groups: dict[tuple[str, str, float], list[tuple[Device, Port]]] = {}
     for device, port in ports:
         if not role[str(port)]:
@@ -148,8 +160,21 @@ def _far(members: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> l
     return far if gpus and 2 * len(far) < len(members) - len(far) else []
 
 
-def _not_fabric(device: Device, port: Port, *, hardware: bool) -> str:
-    if device.is_vf and hardware:
+def _elsewhere(ports: list[tuple[Device, Port]]) -> set[str]:
+    """Return the Ethernet ports that have neither interface nor GID here.
+
+    A container sees the host's devices as well, and in switchdev mode a device has a port for each virtual function.
+    Where one surely is such a port, another of which nothing could be read is taken for one too.
+    """
+    maybe = [port for device, port in ports if known_or(port.is_ethernet, default=True) and not device.is_software]
+    here = [port for port in maybe if isinstance(port.netdev, Netdev) or known_or(port.gids, ())]
+    away = [port for port in maybe if isinstance(port.netdev, Unknown) and not known_or(port.gids, ())]
+    sure = any(p.netdev.why == "missing" and not isinstance(p.gids, Unknown) for p in away)  # type: ignore[union-attr]
+    return {str(port) for port in away} if here and sure else set()
+
+
+def _not_fabric(device: Device, port: Port, *, hardware: bool, physical: bool) -> str:
+    if device.is_vf and physical:
         return "a virtual function"
     if device.is_software and hardware:
         return "a software device"

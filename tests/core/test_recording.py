@@ -102,6 +102,7 @@ SECRETS = {
     "read /sys/class/net/rail0/address": {"value": "a0:88:c2:01:00:02"},
     "verbs.device mlx5_0": {"value": {"node_guid": "a088:c203:0001:0002", "fw_ver": "28.39.1002"}},
     "environ": {"value": {"NCCL_IB_HCA": "mlx5", "HOME": "/home/alice", "SLURM_JOB_USER": "alice"}},
+    "read /home/alice/.nccl.conf": {"value": "NCCL_IB_TC=106"},
     "link /sys/class/infiniband/mlx5_0/device": {"value": "../../../0000:1a:00.0"},
 }
 
@@ -112,6 +113,7 @@ def test_redaction_hides_what_identifies_and_keeps_what_is_equal():
     for secret in ("gpu017", "cluster.example", "192.0.2", "c000:0207", "a0:88:c2", "a088:c203", "alice", "a288:c2ff"):
         assert secret not in text
     assert "0000:1a:00.0" in text
+    assert f"read {hidden['environ']['value']['HOME']}/.nccl.conf" in hidden
     assert "28.39.1002" in text
     import ipaddress
 
