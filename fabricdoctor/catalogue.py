@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import stat
@@ -11,11 +12,16 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from .check import Check
+from .finding import Severity
+from .limit import TooLong, within
 
 SITE = Path("/etc/fabricdoctor/checks.d")
+#: seconds a file may take to load
+_LOAD_S = 2.0
 
 
 class CatalogueError(Exception):
@@ -53,20 +59,24 @@ def builtin() -> Path:
 
 def load_all(extra: Iterable[Path] = ()) -> Catalogue:
     """Load the checks that come with the tool, then the site's where it has any, then those of `extra` directories."""
-    site = (SITE,) if SITE.is_dir() else ()
+    site = (SITE,) if _is_directory(SITE) else ()
     return load((builtin(), *site, *extra))
 
 
 def load(directories: Iterable[Path]) -> Catalogue:
-    """Load all checks; one of a later directory replaces one of an earlier. Raises CatalogueError for unsafe files."""
+    """Load all checks; one of a later directory replaces one of an earlier. Raises CatalogueError for unsafe files.
+
+    What a file prints while it is loaded goes to standard error: standard output is for the report.
+    """
     checks: dict[str, Check[Any]] = {}
     broken: dict[str, str] = {}
     for directory in directories:
         own: dict[str, Check[Any]] = {}
         for file in _files(directory):
             try:
-                found = list(_read(directory, file))
-            except Exception as error:  # noqa: BLE001  whatever a site's file does, the others still judge
+                with contextlib.redirect_stdout(sys.stderr), within(_LOAD_S):
+                    found = list(_read(directory, file))
+            except (Exception, SystemExit, TooLong) as error:  # noqa: BLE001  whatever one file does, the others judge
                 broken[str(file)] = f"{type(error).__name__}: {error}"
                 continue
             for check in found:
@@ -96,38 +106,90 @@ def _refuse_circles(checks: dict[str, Check[Any]]) -> None:
 
 
 def _files(directory: Path) -> list[Path]:
-    """Return the check files, refusing what someone else could change."""
-    if not directory.is_dir():
+    """Return the check files. Those of a site are refused where someone else could change them.
+
+    The tool's own checks are as safe as the tool: who could change them could change this file.
+    """
+    if not _is_directory(directory):
         raise CatalogueError(f"{directory}: no such directory of checks")
-    _refuse_unsafe(directory)
     found = sorted(p for p in directory.rglob("[!_.]*.py") if "__pycache__" not in p.parts)
-    for path in sorted({parent for file in found for parent in file.relative_to(directory).parents if parent.name}):
-        _refuse_unsafe(directory / path)
-    for file in found:
-        _refuse_unsafe(file)
+    if os.geteuid() == 0 and directory != builtin():
+        _refuse_unsafe(directory, found)
     return found
 
 
-def _refuse_unsafe(path: Path) -> None:
-    """As root, accept only what nobody else can write: these files are run."""
-    info = path.stat()
-    if os.geteuid() != 0:
-        return
+def _is_directory(path: Path) -> bool:
+    """Return whether it is a directory. Raises CatalogueError where that may not be known."""
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise CatalogueError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _refuse_unsafe(directory: Path, files: list[Path]) -> None:
+    """As root, accept only what nobody else can write, or put something else in the place of: these files are run."""
+    real = [path.resolve() for path in (directory, *files) if path.exists()]
+    inside = {parent for file in files for parent in file.resolve().parents if directory.resolve() in parent.parents}
+    above = {parent for path in real for parent in path.parents} - inside - {*real}
+    for path in (*real, *sorted(inside)):
+        _refuse_others(path, stat.S_IWOTH | stat.S_IWGRP)
+    for path in sorted(above):
+        _refuse_others(path, 0 if _info(path).st_mode & stat.S_ISVTX else stat.S_IWOTH | stat.S_IWGRP)
+
+
+def _info(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except OSError as error:
+        raise CatalogueError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _refuse_others(path: Path, writable: int) -> None:
+    info = _info(path)
     if info.st_uid != 0:
         raise CatalogueError(f"{path}: owned by uid {info.st_uid}; root runs only its own checks: chown root {path}")
-    if info.st_mode & stat.S_IWOTH or (info.st_mode & stat.S_IWGRP and info.st_gid != 0):
+    others = info.st_mode & writable & (stat.S_IWOTH if info.st_gid == 0 else ~0)
+    if others:
         raise CatalogueError(f"{path}: others can write it, and root would run it: chmod go-w {path}")
 
 
 def _read(directory: Path, file: Path) -> Iterator[Check[Any]]:
     area = file.parent.name if file.parent != directory else "site"
     name = f"fabricdoctor_checks.{area}.{file.stem}".replace("-", "_")
+    module = _imported(name, file) if directory == builtin() else _run(name, file)
+    for value in vars(module).values():
+        if isinstance(value, Check):
+            _refuse_malformed(value)
+            yield replace(value, area=area, file=str(file))
+
+
+def _imported(name: str, file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules.pop(name, None)
     spec.loader.exec_module(module)
-    for value in vars(module).values():
-        if isinstance(value, Check):
-            yield replace(value, area=area, file=str(file))
+    return module
+
+
+def _run(name: str, file: Path) -> ModuleType:
+    """Load a site's file without Python's cache: no folder is made beside it, and none that is there is trusted."""
+    if not file.is_file():
+        raise ImportError("not a regular file")
+    module = ModuleType(name)
+    module.__file__ = str(file)
+    exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102  as importing it would
+    return module
+
+
+def _refuse_malformed(check: Check[Any]) -> None:
+    """Raise TypeError for what judging or reporting would stumble over."""
+    if not isinstance(check.severity, Severity):
+        raise TypeError(f"{check.id}: severity must be Severity.CRITICAL, WARNING or INFO, not {check.severity!r:.40}")
+    if not isinstance(check.explained_by, tuple) or not all(isinstance(name, str) for name in check.explained_by):
+        raise TypeError(f'{check.id}: explained_by must be a tuple of ids, as in ("pfc-off",)')
+    if not isinstance(check.links, tuple) or not all(isinstance(name, str) for name in check.links):
+        raise TypeError(f'{check.id}: links must be a tuple of ids, as in ("pfc-off",)')
+    if not callable(check.over):
+        raise TypeError(f"{check.id}: over must be a function from the node to its subjects")

@@ -39,6 +39,16 @@ class Fault:
     #: for a check over a group: the members it blames, as their `str()`
     odd: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse what no report could show: a check that gives it is broken, the report is not. Raises TypeError."""
+        for name in ("saw", "want", "fix"):
+            if not isinstance(getattr(self, name), str):
+                raise TypeError(f"Fault: {name} must be a text, not {getattr(self, name)!r:.40}")
+        if self.severity is not None and not isinstance(self.severity, Severity):
+            raise TypeError(f"Fault: severity must be Severity.CRITICAL, WARNING or INFO, not {self.severity!r:.40}")
+        if not isinstance(self.odd, tuple) or not all(isinstance(name, str) for name in self.odd):
+            raise TypeError(f"Fault: odd must be a tuple of texts, not {self.odd!r:.40}")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

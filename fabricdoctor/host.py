@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from .unknown import Unknown
+from .unknown import WHYS, Unknown
 
 Question = tuple[str, str]
 #: As kept in a recording: {"value": …} or {"unknown": why, "detail": …}.
@@ -51,7 +51,8 @@ def decode(source: str, answer: Mapping[str, Any] | None) -> Any:
         return Unknown(source, "not-recorded", "the recording does not have it")
     if "value" in answer:
         return answer["value"]
-    return Unknown(source, answer.get("unknown", "unparsable"), str(answer.get("detail", "")))
+    why = answer.get("unknown")
+    return Unknown(source, why if why in WHYS else "unparsable", str(answer.get("detail", "")))
 
 
 class Recorder:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -11,20 +14,38 @@ from typing import Any
 from .check import Check
 from .expect import Asked, Expect, UnsetExpectation
 from .facts import Node
-from .finding import Finding, Severity, Verdict
+from .finding import Fault, Finding, Severity, Verdict
+from .limit import TooLong, within
 from .unknown import SKIPS, Unknown, UnknownFact
+
+#: seconds a check may take: all of them together have a budget, but each gets enough for a busy node
+_MOST_S, _LEAST_S = 1.0, 0.25
 
 
 def judge(
-    checks: Iterable[Check[Any]], node: Node, expect: Expect, severities: Mapping[str, Severity] | None = None
+    checks: Iterable[Check[Any]],
+    node: Node,
+    expect: Expect,
+    severities: Mapping[str, Severity] | None = None,
+    seconds: float = 30.0,
 ) -> list[Finding]:
-    """Return the findings of all checks, faults folded under their causes; `severities` overrides per check id."""
+    """Return the findings of all checks, faults folded under their causes; `severities` overrides per check id.
+
+    What a check prints goes to standard error, so that it does not end up in the report. A check takes microseconds:
+    one that does not return is broken after a second, or less when `seconds` for all of them are spent.
+    """
     checks = list(checks)
     override = severities or {}
     found: dict[str, list[Finding]] = {}
-    for check in sorted(checks, key=lambda check: bool(check.links)):
-        judged = partial(_chained, found) if check.links else _one
-        found[check.id] = list(_over(check, node, partial(judged, check, expect, override.get(check.id)), override))
+    end = time.monotonic() + seconds
+    with contextlib.redirect_stdout(sys.stderr):
+        for check in sorted(checks, key=lambda check: bool(check.links)):
+            judged = partial(_chained, found) if check.links else _one
+            each = _over(check, node, partial(judged, check, expect, override.get(check.id)), override)
+            limit = max(_LEAST_S, min(_MOST_S, end - time.monotonic()))
+            found[check.id] = _limited(
+                each, limit, Finding(check.id, "node", Verdict.BROKEN, override.get(check.id, check.severity))
+            )
     return _fold([f for check in checks for f in found[check.id]], causes_of(checks))
 
 
@@ -32,6 +53,17 @@ def causes_of(checks: Iterable[Check[Any]]) -> dict[str, tuple[str, ...]]:
     """Return for each check what its faults are shown under: its causes, then the chains it is a link of."""
     checks = list(checks)
     return {c.id: c.explained_by + tuple(whole.id for whole in checks if c.id in whole.links) for c in checks}
+
+
+def _limited(each: Iterator[Finding], seconds: float, late: Finding) -> list[Finding]:
+    """Return the findings that come in this time, with the one that says so when it is over."""
+    found: list[Finding] = []
+    try:
+        with within(seconds):
+            found.extend(each)
+    except TooLong as error:
+        found.append(_broken(late, error))
+    return found
 
 
 def _over(
@@ -49,7 +81,7 @@ def _over(
         else:
             for subject in subjects:
                 yield judged(subject)
-    except Exception as error:  # noqa: BLE001  one bad check must not take the others with it
+    except (Exception, SystemExit) as error:  # noqa: BLE001  one bad check must not take the others with it
         yield _broken(Finding(check.id, "node", Verdict.BROKEN, level), error)
 
 
@@ -65,10 +97,12 @@ def _one(check: Check[Any], expect: Expect, severity: Severity | None, subject: 
         return replace(
             finding, verdict=Verdict.SKIPPED, reason=f"no expectation: {unset}", why="no-expectation", expectation=unset
         )
-    except Exception as error:  # noqa: BLE001
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         return _broken(finding, error)
     if fault is None:
         return finding
+    if not isinstance(fault, Fault):
+        return _broken(finding, TypeError(f"a check returns a Fault or None, not {fault!r:.40}"))
     return replace(finding, verdict=Verdict.FAULT, severity=severity or fault.severity or check.severity, fault=fault)
 
 
@@ -98,7 +132,7 @@ def _not_known(finding: Finding, unknown: Unknown) -> Finding:
     return replace(finding, verdict=verdict, reason=str(unknown), why=unknown.why, source=unknown.source)
 
 
-def _broken(finding: Finding, error: Exception) -> Finding:
+def _broken(finding: Finding, error: BaseException) -> Finding:
     return replace(finding, verdict=Verdict.BROKEN, reason=f"{type(error).__name__}: {error}", why="broken")
 
 

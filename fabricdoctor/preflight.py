@@ -136,7 +136,9 @@ def last_path() -> Path:
     """Return where the counters of the last run lie, for this user."""
     if os.geteuid() == 0:
         return Path("/var/lib/fabricdoctor/last")
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):  # noqa: PTH117  the XDG specification: relative paths are to be ignored
+        state = os.path.expanduser("~/.local/state")  # noqa: PTH111
     return Path(state) / "fabricdoctor" / "last"
 
 
@@ -180,7 +182,8 @@ def _save(last: Recording) -> None:
 
 
 def _report(node: Node, taken: Recording, options: Options, chosen: Plan, extra: Mapping[str, Any]) -> Report:
-    found = judge(chosen.run, node, chosen.config.expect, chosen.config.severity)
+    left = options.budget - extra.get("seconds", 0.0)
+    found = judge(chosen.run, node, chosen.config.expect, chosen.config.severity, left)
     found += [_left_out(name, chosen) for name in chosen.excluded]
     found += [
         Finding(Path(file).stem.replace("_", "-"), file, Verdict.BROKEN, Severity.WARNING, reason=why, why="broken")

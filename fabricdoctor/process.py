@@ -20,6 +20,8 @@ ALLOWED = frozenset({"lldpcli", "mstconfig", "mlxconfig", "mstlink", "mlxlink", 
 SYSTEM_PATH = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _TOOL_PATH = (*SYSTEM_PATH, "/opt/niccli")
 _CHUNK = 200
+#: Seconds after which a child that answers one question ends by itself, should nobody be left to end it.
+_ORPHAN_S = 20.0
 _OUTPUT_LIMIT = 4 << 20
 
 
@@ -165,7 +167,12 @@ class Server:
                 yield from (late for _ in questions)
                 return
             if not sent:
-                self._send(questions)
+                try:
+                    self._send(questions)
+                except OSError as error:
+                    failed: Answer = {"why": "unsupported", "detail": f"no process to ask could be started: {error}"}
+                    yield from (failed for _ in questions)
+                    return
                 sent = True
             answer = self._line(time.monotonic() + min(timeout, until.left))
             questions.pop(0)
@@ -180,9 +187,19 @@ class Server:
             _write_all(self._to, json.dumps(questions).encode() + b"\n")
 
     def _open(self) -> None:
-        theirs_in, self._to = os.pipe()
-        self._from, theirs_out = os.pipe()
-        self._pid = self._start(theirs_in, theirs_out)
+        """Start the child. Raises OSError, with nothing left open, when that cannot be: no such program, no more
+        processes or files allowed.
+        """
+        opened: list[int] = []
+        try:
+            opened += os.pipe()
+            opened += os.pipe()
+            theirs_in, self._to, self._from, theirs_out = opened
+            self._pid = self._start(theirs_in, theirs_out)
+        except OSError:
+            for fd in opened:
+                os.close(fd)
+            raise
         os.close(theirs_in)
         os.close(theirs_out)
         self._buffer = b""
@@ -250,7 +267,8 @@ def _be_quiet(keep: set[int]) -> None:
     """Leave the terminal and hold none of the parent's pipes: a child that hangs must not keep a reader waiting."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         if fd not in keep:
@@ -266,7 +284,10 @@ def _serve(serve: Callable[[Question], Answer], stdin: int, stdout: int) -> None
     with os.fdopen(stdin, "rb") as lines:
         for line in lines:
             for kind, key in json.loads(line):
-                _write_all(stdout, json.dumps(serve((kind, key))).encode() + b"\n")
+                signal.setitimer(signal.ITIMER_REAL, _ORPHAN_S)
+                answer = serve((kind, key))
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                _write_all(stdout, json.dumps(answer).encode() + b"\n")
 
 
 def spawned(argv: Sequence[str]) -> Server:

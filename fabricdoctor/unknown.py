@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar, get_args
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -21,6 +21,7 @@ Why = Literal[
     "not-exercised",
     "one-sample",
 ]
+WHYS: tuple[str, ...] = get_args(Why)
 #: Reasons that say "there is nothing to know here for you", not "it should have answered and did not".
 SKIPS: frozenset[str] = frozenset({"not-applicable", "needs-root", "one-sample"})
 

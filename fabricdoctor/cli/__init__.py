@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
+from .. import streams
+
+_INTERRUPTED = 130
+
 
 def main() -> None:
     """Run the command line and exit."""
-    from .app import run  # noqa: PLC0415  typer is loaded only for the command line
+    streams.prepare()
+    try:
+        from .app import run  # noqa: PLC0415  typer is loaded only for the command line
 
-    run()
+        status = run()
+    except KeyboardInterrupt:
+        status = _INTERRUPTED
+    streams.settle()
+    sys.exit(status)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -27,10 +26,22 @@ Profile = Annotated[
         "--profile", metavar="NAME", help="Expectations of a kind of fabric; `fabricdoctor config show` lists them."
     ),
 ]
+
+
+def _path(text: str) -> Path:
+    """Refuse an empty name: a variable that is not set must not become the current directory."""
+    if not text:
+        raise typer.BadParameter("the name is empty")
+    return Path(text)
+
+
 Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", metavar="FILE", help="The site's file [default: /etc/fabricdoctor/fabricdoctor.toml, if it exists]."
+        "--config",
+        metavar="FILE",
+        parser=_path,
+        help="The site's file [default: /etc/fabricdoctor/fabricdoctor.toml, if it exists].",
     ),
 ]
 Globs = Optional[list[str]]  # noqa: UP045
@@ -41,7 +52,19 @@ Interval = Annotated[
         metavar="S",
         min=0.0,
         max=86400.0,
+        show_default=False,
         help="Sample counters twice, S seconds apart [default: compare with the last run].",
+    ),
+]
+SnapshotInterval = Annotated[
+    float,
+    typer.Option(
+        "--interval",
+        metavar="S",
+        min=0.0,
+        max=86400.0,
+        show_default=False,
+        help="Sample counters twice, S seconds apart [default: once, and counters then show no growth].",
     ),
 ]
 Budget = Annotated[
@@ -52,7 +75,16 @@ Budget = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write to FILE (whole or not at all) instead of the terminal."),
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        parser=_path,
+        help="Write to FILE (whole or not at all) instead of the terminal; - is the terminal.",
+    ),
+]
+ChecksDirs = Annotated[
+    list[Path] | None, typer.Option("--checks", metavar="DIR", parser=_path, help="A directory of more checks.")
 ]
 VendorTools = Annotated[
     bool,
@@ -61,7 +93,6 @@ VendorTools = Annotated[
         help="Also ask the adapters' tools (mstconfig, mlxlink, nicctl, niccli), seconds each; root only.",
     ),
 ]
-ChecksDirs = Annotated[list[Path] | None, typer.Option("--checks", metavar="DIR", help="A directory of more checks.")]
 Root = Annotated[
     str, typer.Option("--root", metavar="DIR", hidden=True, help="Read files under DIR and ask nothing but files.")
 ]
@@ -98,7 +129,8 @@ def check(  # noqa: PLR0913, PLR0917  these are the command's options
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
     output: Out = None,
     recording: Annotated[
-        Path | None, typer.Option("--from", metavar="RECORDING", help="Judge a recording, not this machine.")
+        Path | None,
+        typer.Option("--from", metavar="RECORDING", parser=_path, help="Judge a recording, not this machine."),
     ] = None,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Also list what is fine, and each skipped check.")
@@ -125,13 +157,13 @@ def check(  # noqa: PLR0913, PLR0917  these are the command's options
     raise typer.Exit(run_check(options, form, output, recording, verbose=verbose))
 
 
-@app.command()
+@app.command(short_help="Record this node's answers, to be judged anywhere.")
 def snapshot(
     output: Out = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="Replace names, addresses and serials by stable pseudonyms.")
     ] = False,
-    interval: Interval = 0.0,
+    interval: SnapshotInterval = 0.0,
     budget: Budget = 30.0,
     vendor_tools: VendorTools = False,
     root: Root = "",
@@ -161,8 +193,10 @@ def list_checks(
     raise typer.Exit(run_checks(form, tuple(checks or ())))
 
 
-@app.command()
-def explain(check: Annotated[str, typer.Argument(metavar="CHECK")], checks: ChecksDirs = None) -> None:
+@app.command(short_help="Say what a check looks at, why, and how to fix it.")
+def explain(
+    check: Annotated[str, typer.Argument(metavar="CHECK", help="Its id, or a glob pattern.")], checks: ChecksDirs = None
+) -> None:
     """Say what a check looks at, why it matters and how to fix what it finds."""
     from .knowledge import run_explain  # noqa: PLC0415
 
@@ -177,7 +211,7 @@ def schema() -> None:
     raise typer.Exit(run_schema())
 
 
-@config_app.command("check")
+@config_app.command("check", short_help="Find mistakes in the site's file, by line.")
 def config_check(config: Config = None, profile: Profile = None) -> None:
     """Check the site's file: exit status 2 and file, line, key and what would be right, when it cannot be used."""
     from .knowledge import run_config  # noqa: PLC0415
@@ -185,7 +219,7 @@ def config_check(config: Config = None, profile: Profile = None) -> None:
     raise typer.Exit(run_config(config, profile, show=False))
 
 
-@config_app.command("show")
+@config_app.command("show", short_help="Print each expectation with its origin, and the profiles.")
 def config_show(config: Config = None, profile: Profile = None) -> None:
     """Print each expectation with where it comes from, those that are not set, and the profiles there are."""
     from .knowledge import run_config  # noqa: PLC0415
@@ -193,8 +227,8 @@ def config_show(config: Config = None, profile: Profile = None) -> None:
     raise typer.Exit(run_config(config, profile, show=True))
 
 
-def run() -> None:
+def run() -> int:
     """Run the command line; errors that a person can mend are one line on standard error, with exit status 2."""
     from .common import guarded  # noqa: PLC0415
 
-    sys.exit(guarded(lambda: app(standalone_mode=False)))
+    return guarded(lambda: app(standalone_mode=False))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,22 +13,31 @@ from .. import preflight, recording, report
 from ..preflight import Options
 from ..report.model import Report
 from ..sources.live import Live
-from .common import INTERRUPTED, choice, emit, fits, unicode_terminal, wants_color
+from .common import INTERRUPTED, choice, complain, emit, fits, unicode_terminal, wants_color
 
 
 class _Interrupt:
-    """Turns SIGINT and SIGTERM into an early end: what is known is still reported."""
+    """Turns SIGINT, SIGTERM and SIGHUP into an early end: what is known is still reported.
+
+    Where nothing live is asked they end the command at once, with the same exit status. What the caller has set to be
+    ignored (nohup, a job in the background) stays ignored.
+    """
 
     def __init__(self) -> None:
         self.happened = False
+        self._live: Live | None = None
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._stop)
 
     def watch(self, live: Live) -> None:
-        def stop(_number: int, _frame: FrameType | None) -> None:
-            self.happened = True
-            live.stop()
+        self._live = live
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, stop)
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self.happened = True
+        if self._live is None:
+            raise KeyboardInterrupt
+        self._live.stop()
 
 
 def run_check(options: Options, form: str, output: Path | None, source: Path | None, *, verbose: bool) -> int:
@@ -39,7 +47,7 @@ def run_check(options: Options, form: str, output: Path | None, source: Path | N
     interrupt = _Interrupt()
     found = _from_file(options, source) if source else preflight.check_live(options, interrupt.watch)
     if interrupt.happened:
-        print("fabricdoctor: interrupted; this is what is known so far", file=sys.stderr)
+        complain("interrupted; this is what is known so far", INTERRUPTED)
     status = emit(_render(found, form, output, verbose=verbose), output, found.conclusion.status)
     return INTERRUPTED if interrupt.happened else status
 

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import typer
 
+from .. import streams
 from ..catalogue import CatalogueError
 from ..expect import ConfigError
 from ..finding import Severity
 from ..recording import RecordingError, write
+from ..report.words import clean
 
 #: The base of typer's usage errors (ClickException); typer itself does not export it.
 UsageProblem: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -30,29 +32,30 @@ def guarded(command: Callable[[], object]) -> int:
     except typer.Exit as stop:
         status = stop.exit_code
     except UsageProblem as error:
-        error.show()  # type: ignore[attr-defined]
+        with contextlib.suppress(OSError):
+            error.show()  # type: ignore[attr-defined]
         return USAGE
     except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        _forget_stdout()
+        streams.forget(1)
         return DONE
     except OSError as error:
-        _forget_stdout()
-        return complain(f"cannot write the output: {error.strerror or error}", CANNOT_TELL)
+        streams.forget(1)
+        return complain(_about(error), CANNOT_TELL)
     return status if isinstance(status, int) else DONE
 
 
 def complain(message: str, status: int) -> int:
     with contextlib.suppress(OSError):
-        print(f"fabricdoctor: {message}", file=sys.stderr)
+        print(f"fabricdoctor: {clean(message)}", file=sys.stderr)
     return status
 
 
-def _forget_stdout() -> None:
-    """Keep the interpreter from complaining about a pipe or disk that takes nothing more."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _about(error: OSError) -> str:
+    """Return what went wrong. Only writing to standard output is without a file's name."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else f"cannot write the output: {reason}"
 
 
 def severity(text: str) -> Severity:
@@ -72,7 +75,7 @@ def choice(text: str, choices: tuple[str, ...], option: str) -> str:
 
 def emit(text: str, output: Path | None, status: int) -> int:
     """Print, or write a file whole or not at all. What cannot be written is printed, so that it is not lost."""
-    if output is not None:
+    if output is not None and output != Path("-"):
         try:
             write(output, text)
         except OSError as error:
@@ -80,13 +83,27 @@ def emit(text: str, output: Path | None, status: int) -> int:
             status = status or CANNOT_TELL
         else:
             return status
-    sys.stdout.write(text)
-    sys.stdout.flush()
-    return status
+    return status if show(text) else status or CANNOT_TELL
+
+
+def show(text: str) -> bool:
+    """Print the text and return whether it could be; a reader that wants no more of it is none to complain about."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        streams.forget(1)
+    except OSError as error:
+        streams.forget(1)
+        complain(f"cannot write the output: {error.strerror or error}", CANNOT_TELL)
+        return False
+    return True
 
 
 def unicode_terminal() -> bool:
-    """Return whether the locale's encoding is UTF-8, as the environment says (LC_ALL=C means it is not)."""
+    """Return whether output is UTF-8: as the environment says (LC_ALL=C means it is not), and as Python was told."""
+    if "utf" not in (sys.stdout.encoding or "").lower():
+        return False
     locale = next((v for name in ("LC_ALL", "LC_CTYPE", "LANG") if (v := os.environ.get(name))), "")
     return "utf" in locale.lower()
 
@@ -98,6 +115,6 @@ def wants_color() -> bool:
 
 def fits(interval: float, budget: float) -> None:
     """Refuse an interval that leaves no time for the second sample."""
-    if interval >= budget:
+    if not interval < budget:  # also what is not a number
         message = f"{interval:g} s leave no time for the second sample; give a --budget above that (it is {budget:g} s)"
         raise typer.BadParameter(message, param_hint="--interval")

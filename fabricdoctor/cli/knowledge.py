@@ -7,10 +7,12 @@ import json
 import platform
 import sys
 from pathlib import Path
+from typing import Any
 
 from .. import catalogue, expect
+from ..check import Check
 from ..judge import causes_of
-from .common import choice
+from .common import BAD, DONE, choice, complain
 
 
 def summary(doc: str) -> str:
@@ -36,24 +38,31 @@ def run_checks(form: str, extra: tuple[Path, ...]) -> int:
             for c in found.checks.values()
         ]
         sys.stdout.write(json.dumps(rows, indent=1) + "\n")
-        return 0
+    else:
+        _list(found)
+    for file, why in found.broken.items():
+        complain(f"{file}: cannot be loaded: {why}", BAD)
+    return BAD if found.broken else DONE
+
+
+def _list(found: catalogue.Catalogue) -> None:
     width = max(map(len, found.checks), default=0)
     for check in sorted(found.checks.values(), key=lambda c: (c.area, c.id)):
         sys.stdout.write(f"{check.area:5} {check.id:{width}}  {check.severity.value:8}  {summary(check.doc)}\n")
-    for file, why in found.broken.items():
-        sys.stderr.write(f"fabricdoctor: {file}: cannot be loaded: {why}\n")
-    return 1 if found.broken else 0
 
 
 def run_explain(name: str, extra: tuple[Path, ...]) -> int:
     found = catalogue.load_all(extra)
-    [check_id] = found.matching([name], "explain") if name in found.checks else [*found.matching([name], "explain")][:1]
-    check = found.checks[check_id]
-    above = ", ".join(causes_of(found.checks.values())[check.id])
-    sys.stdout.write(f"{check.id} ({check.area}, {check.severity.value})\n\n{inspect.cleandoc(check.doc)}\n")
-    sys.stdout.write(f"\nShown under, when they explain it: {above}\n" if above else "")
-    sys.stdout.write(f"\nIts links, in order: {', '.join(check.links)}\n" if check.links else "")
-    return 0
+    causes = causes_of(found.checks.values())
+    texts = [_explained(found.checks[check], causes[check]) for check in sorted(found.matching([name], "explain"))]
+    sys.stdout.write("\n\n".join(texts))
+    return DONE
+
+
+def _explained(check: Check[Any], causes: tuple[str, ...]) -> str:
+    text = f"{check.id} ({check.area}, {check.severity.value})\n\n{inspect.cleandoc(check.doc)}\n"
+    text += f"\nShown under, when they explain it: {', '.join(causes)}\n" if causes else ""
+    return text + (f"\nIts links, in order: {', '.join(check.links)}\n" if check.links else "")
 
 
 def run_schema() -> int:
@@ -70,7 +79,8 @@ def run_config(path: Path | None, profile: str | None, *, show: bool) -> int:
     found.matching(config.disable, f"{config.file}: checks.disable")
     found.matching(config.severity, f"{config.file}: checks.severity")
     if not show:
-        sys.stdout.write(f"{config.file or 'no configuration file'}: as it should be, for node {hostname}\n")
+        none = f"{expect.SITE_FILE} does not exist: this site expects nothing but what --profile names\n"
+        sys.stdout.write(f"{config.file}: as it should be, for node {hostname}\n" if config.file else none)
         return 0
     for name in expect.names():
         value = getattr(config.expect, name)

@@ -11,7 +11,8 @@ from typing import Any
 from ..finding import Severity
 from .lint import contradiction, shown
 from .model import Expect, names
-from .place import ConfigError, Place, like, read_toml
+from .nodes import holds
+from .place import ConfigError, Place, exists, like, read_toml
 
 SITE_FILE = Path("/etc/fabricdoctor/fabricdoctor.toml")
 _PROFILES = Path(__file__).parent / "profiles"
@@ -40,17 +41,17 @@ def load(path: Path | None, profile: str | None, hostname: str) -> Config:
     `path` None means /etc/fabricdoctor/fabricdoctor.toml where it exists; `profile` wins over the file's own.
     Raises ConfigError.
     """
-    file = path if path is not None else SITE_FILE if SITE_FILE.exists() else None
+    file = path if path is not None else SITE_FILE if exists(SITE_FILE) else None
     document = _document(file) if file else {}
     at = Place(file)
-    chosen = profile or _text(at, document.get("profile"), "profile")
-    laid = _profile(chosen, at if not profile else None)
+    chosen = _text(at, document.get("profile"), "profile") if profile is None else profile
+    laid = _profile(chosen, at if profile is None else None)
     expect, groups = _tables(at, document)
     laid.lay(at, "expect", expect)
     for nodes, table in groups.items():  # every group has to be right, on whatever node this is
         laid.copy().lay(at, f'expect.group."{nodes}"', table)
     for nodes, table in groups.items():
-        if _holds(at, nodes, hostname):
+        if holds(at, nodes, hostname):
             laid.lay(at, f'expect.group."{nodes}"', table)
     disable, severity = _checks(at, document.get("checks", {}))
     return Config(Expect(**laid.values), laid.origin, chosen, disable, severity, str(file) if file else None)
@@ -139,21 +140,6 @@ def _tables(at: Place, document: Mapping[str, Any]) -> tuple[dict[str, Any], Map
     return own, {nodes: _table(at, "expect.group", nodes, table) for nodes, table in groups.items()}
 
 
-def _holds(at: Place, nodes: str, hostname: str) -> bool:
-    """Return whether a node set (ClusterShell's syntax) holds this node, by its full or its short name."""
-    try:
-        from ClusterShell.NodeSet import NodeSet, NodeSetParseError  # noqa: PLC0415  only sites with groups pay for it
-    except ImportError as error:
-        raise ConfigError(
-            f"{at.file}: [expect.group] needs ClusterShell to read {nodes!r}: pip install 'fabricdoctor[fleet]'"
-        ) from error
-    try:
-        members = NodeSet(nodes)
-    except NodeSetParseError as error:
-        raise at.error("expect.group", nodes, f"not a set of nodes: {error}") from error
-    return hostname in members or hostname.split(".", maxsplit=1)[0] in members
-
-
 def _table(at: Place, parent: str, key: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise at.error(parent, key, f"must be a table: [{f'{parent}.{key}'.strip('.')}]")
@@ -189,7 +175,7 @@ def _value(at: Place, table: str, key: str, value: Any) -> Any:
         raise at.error(table, key, f"no such expectation{like(key, names())}")
     accepts, convert, right = rule
     if not accepts(value):
-        raise at.error(table, key, f"{value!r} is not right: {right}")
+        raise at.error(table, key, f"{value!r:.80} is not right: {right}")
     return convert(value)
 
 
@@ -223,7 +209,11 @@ _RULES: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], str]] = {
     "rate_gbps": (_is_number(0.1, 1e5), float, "a rate in Gb/s, as in 400"),
     "link_layer": _one_of("InfiniBand", "Ethernet"),
     "addressed_rails": (lambda value: isinstance(value, bool), bool, "true or false"),
-    "mtu": (lambda value: value in (256, 512, 1024, 2048, 4096), int, "an RDMA MTU: 256, 512, 1024, 2048 or 4096"),
+    "mtu": (
+        lambda value: _is_int(256, 4096)(value) and value.bit_count() == 1,
+        int,
+        "an RDMA MTU: 256, 512, 1024, 2048 or 4096",
+    ),
     "lossless_priorities": (_is_priorities, frozenset, "a list of priorities from 0 to 7, as in [3]"),
     "trust": _one_of("dscp", "pcp"),
     "dscp": (_is_int(0, 63), int, "a DSCP from 0 to 63 (NCCL_IB_TC divided by 4)"),

@@ -32,7 +32,7 @@ class Place:
     def line(self, table: str, key: str) -> str:
         """Return "FILE, line N" of `key` in `table` ("" for the top of the file)."""
         wanted, current = _plain(table), ""
-        text = self.file.read_text(errors="replace") if self.file else ""
+        text = self.file.read_text("utf-8-sig", errors="replace") if self.file else ""
         for number, line in enumerate(text.splitlines(), 1):
             header = _HEADER.fullmatch(line.strip())
             if header:
@@ -55,18 +55,31 @@ def _plain(name: str) -> str:
     return name.replace('"', "").replace("'", "")
 
 
+def exists(path: Path) -> bool:
+    """Return whether it exists. Raises ConfigError where that may not be known: it may hold what this site wants."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return True
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the document. Raises ConfigError, also for what is no regular file."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ConfigError(f"{path}: not a regular file")
-        document: dict[str, Any] = tomllib.loads(path.read_bytes().decode())
+        document: dict[str, Any] = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 text: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: not valid TOML: it is nested too deeply") from error
     return document
 
 

@@ -83,9 +83,9 @@ def nccl_choice(
         return Unknown("NCCL_IB_ADDR_RANGE", "unparsable", str(error))
     table = {gid.index: gid for gid in gids}
     chosen = 0
-    for index in range(1, max(table, default=0) + 1):
-        candidate, current = table.get(index), table.get(chosen)
-        if candidate is None or candidate.family != family or not _inside(candidate, network):
+    for index in sorted(index for index in table if index > 0):  # not range(): an index may be any number
+        candidate, current = table[index], table.get(chosen)
+        if candidate.family != family or not _inside(candidate, network):
             continue
         if (current.family if current else "AF_INET6") != family:
             chosen = index

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from ..host import Host
 from ..unknown import Unknown, then
 
+#: of a number in 64 bits, in octal and with some zeros before it
+_DIGITS = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -41,7 +44,7 @@ class NcclSettings:
         if setting is None:
             return default
         found = re.match(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)", setting.value)
-        if found is None:
+        if found is None or len(found.group(2)) > _DIGITS:
             if setting.value.strip():
                 return Unknown(name, "unparsable", f"{name}={setting.value!r} is not a number")
             return 0

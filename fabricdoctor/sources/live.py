@@ -57,7 +57,8 @@ class Live:
         self._root = root
         self._euid = os.geteuid()
         self._reader = process.forked(_reading(root))
-        self._pythons = list(pythons if pythons is not None else dict.fromkeys((sys.executable, *_VERBS_PYTHONS)))
+        all_pythons = dict.fromkeys((sys.executable, *_VERBS_PYTHONS) if pythons is None else pythons)
+        self._pythons = [path for path in all_pythons if path and os.access(path, os.X_OK)]
         self._worker: process.Server | None = None
 
     def ask(self, kind: str, key: str = "") -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,14 +32,20 @@ KINDS: dict[str, Callable[[str], Any]] = {
     "verbs.usable": verbs_use.usable,
 }
 
+#: Seconds after which one question ends this process, should nobody be left to end it.
+ORPHAN_S = 60
+
 
 def main() -> int:
     out = take_stdout()
     os.environ["IBV_SHOW_WARNINGS"] = "1"  # else libibverbs drops a device without a driver silently
     try:
         for line in iter(sys.stdin.buffer.readline, b""):
+            signal.alarm(ORPHAN_S)
             for answer in answers(line):
+                signal.alarm(ORPHAN_S)
                 send(out, answer)
+            signal.alarm(0)
     except (BrokenPipeError, KeyboardInterrupt):
         return 1  # nobody listens any more
     return 0

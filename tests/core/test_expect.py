@@ -229,3 +229,52 @@ def test_what_contradicts_itself_is_refused_everywhere(tmp_path, text, message, 
 )
 def test_what_can_hold_together_is_accepted(tmp_path, text):
     assert load(tmp_path, text).file
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = " + "[" * 100000, "not valid TOML: it is nested too deeply"),
+        ("[expect]\ndscp = " + "9" * 10000, "not valid TOML: Exceeds the limit"),
+        ("[expect]\nmtu = 4096.0", "line 2: expect.mtu: 4096.0 is not right"),
+        ("[expect]  # what we want\nmtu = 9000", "line 2: expect.mtu: 9000 is not right"),
+        ('[expect.group."gpu[1-4]"]  # they\nmtu = 9000', "line 2: expect.group"),
+        ('[expect.group."other[1-4]"]\nmut = 1', 'line 2: expect.group."other[1-4]".mut: no such expectation'),
+        ('[expect.group."@racks"]\nmtu = 4096', "line 1: expect.group.@racks: not a set of nodes: names and ranges"),
+        ('[expect.group."gpu*"]\nmtu = 4096', "line 1: expect.group.gpu*: not a set of nodes: names and ranges"),
+        ('[expect.group.""]\nmtu = 4096', "not a set of nodes: names and ranges"),
+        ('[expect.group."n[0-9999][0-9999]"]\nmtu = 4096', "names more than 1000000 nodes"),
+        ("[expect.group]\nx = 3", "line 2: expect.group.x: must be a table"),
+        ('profile = ""', "line 1: profile: no profile is called ''"),
+    ],
+)
+def test_what_was_silently_wrong_is_said(tmp_path, text, message):
+    with pytest.raises(ConfigError) as error:
+        load(tmp_path, text)
+    assert message in str(error.value)
+
+
+def test_windows_line_ends_and_a_byte_order_mark_are_fine(tmp_path):
+    (tmp_path / "site.toml").write_bytes(b"\xef\xbb\xbf[expect]\r\ndscp = 24\r\n")
+    config = expect.load(tmp_path / "site.toml", None, "x")
+    assert config.expect.dscp == 24
+    assert config.origin["dscp"].endswith("site.toml, line 2")
+
+
+def test_an_empty_profile_on_the_command_line_is_not_none():
+    with pytest.raises(ConfigError, match="--profile: no profile is called ''"):
+        expect.load(None, "", "x")
+
+
+def test_a_site_file_that_may_not_be_looked_at_is_an_error_not_an_absence(tmp_path, monkeypatch):
+    import sys
+
+    module = sys.modules["fabricdoctor.expect.load"]
+
+    class Hidden(type(tmp_path)):
+        def stat(self, **_):
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(module, "SITE_FILE", Hidden(tmp_path / "site.toml"))
+    with pytest.raises(ConfigError, match=r"site\.toml: cannot be read: Permission denied"):
+        expect.load(None, None, "x")

@@ -55,8 +55,11 @@ def test_recording_a_replay_gives_the_same_answers():
         ("[]", 'no "format" number'),
         ('{"format": 99, "tool": "7.1"}', "written by fabricdoctor 7.1; this version"),
         ('{"format": 1}', "not a complete recording"),
-        ('{"format": 1, "takes": [], "before": {}, "answers": {}}', '"takes" is empty'),
-        ('{"format": 1, "takes": [], "before": {}, "answers": {"a": 1}}', "answers are not as they should be"),
+        ('{"format": 1, "takes": [], "before": {}, "answers": {}}', '"takes" has 0 samples, not one or two'),
+        (
+            '{"format": 1, "takes": [], "before": {}, "answers": {"a": 1}}',
+            'each answer is {"value": ...} or {"unknown": ...}',
+        ),
     ],
 )
 def test_a_file_that_is_no_recording_is_named_with_the_reason(tmp_path, text, message):
@@ -162,3 +165,61 @@ def test_redaction_hides_serial_numbers_and_ids_in_what_tools_print():
     assert "EX123456789" not in hidden
     assert card not in hidden
     assert "EX-400-DAC" in hidden
+
+
+def test_what_the_name_says_does_not_matter_for_reading(tmp_path):
+    recording.write(tmp_path / "r.json.gz", TAKEN.text())
+    (tmp_path / "r.json.gz").rename(tmp_path / "packed.json")
+    (tmp_path / "plain.gz").write_text(TAKEN.text())
+    assert recording.load(tmp_path / "packed.json") == recording.load(tmp_path / "plain.gz") == TAKEN
+
+
+def packed(text):
+    import gzip
+
+    return gzip.compress(text.encode(), mtime=0)
+
+
+def changed(**fields):
+    return json.dumps({**json.loads(TAKEN.text()), **fields}).encode()
+
+
+TAKE = {"wall": 1, "monotonic": 1, "boot_id": ""}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (packed(TAKEN.text())[:60], r"damaged or cut off \(gzip\)"),
+        (packed(TAKEN.text())[:20] + b"\0" * 9 + packed(TAKEN.text())[29:], r"damaged or cut off \(gzip\)"),
+        (b"[" * 100000, "nested too deeply"),
+        (b'{"format": ' + b"9" * 10000 + b"}", "JSON expected"),
+        (changed(format=True), 'no "format" number'),
+        (changed(format=-1), 'no "format" number'),
+        (changed(takes="abc"), 'each of "takes" has "wall"'),
+        (changed(takes=[TAKE] * 3), '"takes" has 3 samples'),
+        (changed(takes=[{**TAKE, "wall": 10**400}]), "int too large"),
+        (changed(takes=[{**TAKE, "wall": 1e300}]), "no time: wall 1e"),
+        (changed(takes=[{**TAKE, "wall": -1}]), "no time: wall -1"),
+        (changed(takes=[{**TAKE, "wall": float("nan")}]), "NaN is not a JSON number"),
+        (changed(takes=[{**TAKE, "monotonic": "inf"}]), "no time: wall 1, monotonic inf"),
+        (changed(takes=[{"wall": 1}]), "it has no 'monotonic'"),
+    ],
+)
+def test_a_damaged_recording_is_named_with_the_reason(tmp_path, data, message):
+    (tmp_path / "bad.json").write_bytes(data)
+    with pytest.raises(RecordingError, match=message) as error:
+        recording.load(tmp_path / "bad.json")
+    assert "bad.json: " in str(error.value)
+
+
+def test_what_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "_LIMIT", 1 << 20)
+    (tmp_path / "bomb.gz").write_bytes(packed(" " * (2 << 20)))
+    with pytest.raises(RecordingError, match="larger than 1 MiB"):
+        recording.load(tmp_path / "bomb.gz")
+
+
+@pytest.mark.parametrize("why", [[], {}, None, 3, "because", True])
+def test_a_reason_that_is_none_is_not_understood(why):
+    assert Replay({"read /a": {"unknown": why}}).ask("read", "/a") == Unknown("read /a", "unparsable")
