@@ -186,18 +186,29 @@ def _ipv6(text: str, digest: Callable[[str, int], str]) -> str:
         return f"::ffff:{_ipv4(str(address.ipv4_mapped), digest)}"
     if address.is_unspecified or address.is_loopback or address.is_multicast:
         return text
-    prefix = 0xFE80 << 112 if address.is_link_local else 0x20010DB8 << 96
-    return str(ipaddress.IPv6Address(prefix | int(digest(address.exploded, 8), 16)))
+    prefix, low = (0xFE80 << 112, 64) if address.is_link_local else (0x20010DB8 << 96, 96)
+    return str(ipaddress.IPv6Address(prefix | _mixed(int(address), 128, low, digest)))
 
 
 def _ipv4(text: str, digest: Callable[[str, int], str]) -> str:
-    """Replace host and network apart, so that two addresses of one /24 stay in one."""
     try:
         address = ipaddress.IPv4Address(text)
     except ValueError:
         return text
     if address.is_unspecified or address.is_loopback or address.is_multicast or text.startswith("255."):
         return text
-    network, host = text.rsplit(".", 1)
-    prefix = "169.254" if address.is_link_local else f"10.{int(digest(network, 1), 16)}"
-    return f"{prefix}.{int(digest(network + '.', 1), 16)}.{int(digest(network + '.' + host, 1), 16)}"
+    if address.is_link_local:
+        return str(ipaddress.IPv4Address(0xA9FE << 16 | _mixed(int(address), 32, 16, digest)))
+    return str(ipaddress.IPv4Address(10 << 24 | _mixed(int(address), 32, 24, digest)))
+
+
+def _mixed(address: int, width: int, low: int, digest: Callable[[str, int], str]) -> int:
+    """Return the last `low` bits of an address of `width` bits, each changed or not by what stands before it.
+
+    Two addresses have as many leading bits in common as before, so that what was in one subnet stays in one.
+    """
+    result = 0
+    for place in range(low - 1, -1, -1):
+        before = f"{width} {place} {address >> (place + 1)}"
+        result = result << 1 | (address >> place & 1) ^ (int(digest(before, 1), 16) & 1)
+    return result

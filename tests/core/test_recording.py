@@ -129,6 +129,19 @@ def test_redaction_hides_what_identifies_and_keeps_what_is_equal():
     assert hidden["addresses"]["value"]["rail0"][1].startswith("fe80::")
 
 
+@pytest.mark.parametrize("length", [16, 24, 28, 31])
+def test_redaction_keeps_which_addresses_share_a_subnet(length):
+    import ipaddress
+
+    texts = [f"198.51.{third}.{last}/{length}" for third in (7, 8) for last in (2, 3, 18, 34)]
+    answers = {"addresses": {"value": {f"rail{n}": [text] for n, text in enumerate(texts)}}}
+    table = redacted(Recording(answers, Take(1.0, 1.0, "boot"))).answers["addresses"]["value"]
+    before = [ipaddress.ip_interface(text).network for text in texts]
+    after = [ipaddress.ip_interface(table[f"rail{n}"][0]).network for n in range(len(texts))]
+    assert not {str(n.network_address) for n in before} & {str(n.network_address) for n in after}
+    assert [[a == b for b in after] for a in after] == [[a == b for b in before] for a in before]
+
+
 def test_redaction_keeps_of_lldp_only_what_facts_are_made_of():
     from tools import captured
 

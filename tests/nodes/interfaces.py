@@ -118,6 +118,12 @@ def bond(machine: Machine, name: str, members: tuple[str, ...], ip: str, gbps: i
         f"ethtool.driver {name}": {"driver": "bonding", "version": "6.8.0", "firmware": "2", "bus": ""},
         f"read {NET}/{name}/bonding/slaves": " ".join(members),
         f"read {NET}/{name}/bonding/mode": "802.3ad 4",
+        f"read {NET}/{name}/bonding/ad_aggregator": "1",
+        f"read {NET}/{name}/bonding/ad_partner_mac": "02:00:00:00:00:01",
     })  # fmt: skip
+    for member in members:
+        slave = f"read {NET}/{member}/bonding_slave"
+        machine.say({f"{slave}/mii_status": "up", f"{slave}/ad_actor_oper_port_state": "61",
+                     f"{slave}/ad_aggregator_id": "1", f"read {NET}/{member}/operstate": "up"})  # fmt: skip
     for gone in ("link {}/device", "read {}/phys_port_name"):
         machine.answers.pop(gone.format(f"{NET}/{name}"), None)
