@@ -19,6 +19,8 @@ from .tools.mlxlink import LinkDiagnosis
 _IB = "/sys/class/infiniband"
 _STATES = {1: "DOWN", 2: "INIT", 3: "ARMED", 4: "ACTIVE", 5: "ACTIVE_DEFER"}
 _FASTEST_GBPS = 16_000
+#: what the kernel says of an adapter that explains no port without a link
+_GOOD_NEWS = ("set-up", "link-up", "module-plugged")
 _PHYS = {1: "Sleep", 2: "Polling", 3: "Disabled", 4: "PortConfigurationTraining", 5: "LinkUp", 6: "LinkErrorRecovery"}
 
 
@@ -161,7 +163,8 @@ def with_kernel_log(host: Host, port: Port, path: tuple[str, ...]) -> Port:
     names = {*path[-1:], port.netdev.name if isinstance(port.netdev, Netdev) else ""}
 
     def last(log: list[dict[str, Any]]) -> str:
-        return next((str(n["text"]) for n in reversed(log) if n["device"] in names and n["kind"] != "set-up"), "")
+        said = (n for n in reversed(log) if n["device"] in names and n["kind"] not in _GOOD_NEWS)
+        return next((str(n["text"]) for n in said), "")
 
     return replace(port, kernel_says=then(host.ask("kmsg"), last, "kmsg"))
 
