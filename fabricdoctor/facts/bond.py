@@ -25,7 +25,7 @@ _DEFAULTED = 0x40
 _NOBODY = "00:00:00:00:00:00"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """One interface of a bond. `partner` is whether LACP hears the other end; None where there is no LACP."""
 
@@ -37,7 +37,7 @@ class Member:
     speed_gbps: float | Unknown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bond:
     """A bond that carries a rail. `aggregator` is the one in use, `partner` the switch's MAC; None without LACP."""
 

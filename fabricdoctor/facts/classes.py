@@ -49,7 +49,7 @@ def rates(maxrate: Any) -> tuple[float | None, ...]:
     return tuple(rate / 1e6 if rate else None for rate in _eight(maxrate))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Buffers:
     """The receive buffer of each priority, and the buffers' sizes in bytes."""
 

@@ -20,7 +20,7 @@ _BITS_A_FRAME = 65535 * 512
 _ALL_PRIORITIES = frozenset(range(8))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pause:
     """Share of time (0 to 1) in which this link was paused by its peer and paused its peer.
 
@@ -36,7 +36,7 @@ class Pause:
         return self.received if way == "received" else self.sent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Congestion:
     """Differences of two samples. `frames_received` are pause frames; `discards` are by priority, of those paused."""
 

@@ -10,7 +10,7 @@ from ..unknown import Unknown, then
 from .vendors import CcFiles, cc_files
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CongestionControl:
     """`notify`: the priorities on which marks are answered with CNPs; `react`: those on which CNPs slow the sender.
 

@@ -10,7 +10,7 @@ from ..host import Host, name_of
 from ..unknown import Unknown, then
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Counter:
     """One counter at two times. `limit` is the value at which the hardware stops counting, if it does."""
 

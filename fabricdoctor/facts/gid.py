@@ -13,7 +13,7 @@ from ..unknown import Unknown, known_or, then
 _TYPES = ("IB", "IB/RoCE v1", "RoCE v1", "RoCE v2")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Gid:
     """One entry. `type` is "IB", "RoCE v1" or "RoCE v2"; `netdev` the interface it belongs to."""
 

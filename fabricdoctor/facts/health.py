@@ -28,7 +28,7 @@ _CLOCKS_DIFFER_S = 60.0
 _STATES = ("healthy", "error")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Said:
     """What the kernel said of an adapter, the newest text of one kind: how often, and how many seconds ago last."""
 
@@ -38,7 +38,7 @@ class Said:
     seconds_ago: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reporter:
     """One health reporter of the driver. `errors` is a counter of the errors it saw, by two samples.
 
@@ -56,7 +56,7 @@ class Reporter:
         return then(self.errors, lambda counter: counter.delta)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Adapter:
     """A PCI function of the fabric. `said` are messages of the last day that nothing has ended, the worst first."""
 

@@ -13,7 +13,7 @@ from .port import Port
 from .rails import FABRIC
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Interface:
     """One physical interface. `sole` is its port's only one; `netdev` is None where none is visible."""
 

@@ -11,7 +11,7 @@ from ..unknown import Unknown, then
 _CAP_IPC_LOCK = 14  # include/uapi/linux/capability.h
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Limits:
     """`memlock` is in bytes, None for unlimited; `may_lock` is CAP_IPC_LOCK, which waives it."""
 

@@ -17,7 +17,7 @@ FEW = 10
 _SECONDS_A_TIMEOUT = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Share:
     """Packets lost, by the difference of two samples; each count is None where the driver does not count it.
 
@@ -72,7 +72,7 @@ class Share:
         return ", ".join([*parts, late])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Notices:
     """Notices of congestion between two samples; what the driver does not count is not applicable.
 
@@ -87,7 +87,7 @@ class Notices:
     seconds: float | Unknown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RdmaCounters:
     loss: Share | Unknown
     notices: Notices

@@ -37,7 +37,7 @@ class Light:
     low: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Module:
     """`hot_c` is where the module itself warns. What a module does not measure, or has no limit for, is Unknown."""
 

@@ -13,14 +13,14 @@ from ..unknown import Unknown, then
 _DIGITS = 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Setting:
     value: str
     #: "environment", or the file it stands in
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NcclSettings:
     """Settings by name; what none of the places sets is absent.
 

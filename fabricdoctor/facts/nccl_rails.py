@@ -27,7 +27,7 @@ def _zero(settings: NcclSettings) -> int | Unknown:
     return 0 if settings.of_job else Unknown(_PINNED, "not-applicable", "a job's own settings are not seen here")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RailPort:
     """A RoCE rail together with the NCCL settings in force."""
 
@@ -63,7 +63,7 @@ class RailPort:
         return str(self.port)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NcclRails:
     """The RoCE rails as one group, together with the NCCL settings in force."""
 

@@ -13,7 +13,7 @@ from .tools import told
 QUESTION = "lldpcli"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Neighbour:
     """What one neighbour sent; None is what it did not send.
 
@@ -35,7 +35,7 @@ class Neighbour:
         return f"{'switch' if self.is_switch else 'neighbour'} {self.system} port {self.port}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PeerLink:
     """A physical interface of a RoCE rail together with its neighbour."""
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..host import Host
+from ..host import Host, Question
 from ..unknown import Unknown, known_or, then
 from .counters import Counter, count, counter
 from .pci import names_in
@@ -19,7 +19,7 @@ _ROCE_HEADERS = 96
 _FASTEST_MBPS = 16_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Netdev:
     """Speeds are Gb/s, the MTU bytes. `addresses` are those of the interface, with prefix length.
 
@@ -61,13 +61,19 @@ class Netdev:
         return self.name
 
 
+def netdev_questions(name: str) -> list[Question]:
+    """Return what is asked about an interface, to ask it of several at once."""
+    base = f"{_NET}/{name}"
+    files = ("mtu", "speed", "flags", "carrier_up_count", "phys_port_name")
+    kinds = ("ethtool.modes", "ethtool.state", "ethtool.driver")
+    more = ("read", f"{base}/ifindex"), ("read", f"{base}/carrier_changes"), ("list", base), ("addresses", "")
+    return [*(("read", f"{base}/{file}") for file in files), *((kind, name) for kind in kinds), *more]
+
+
 def netdev(host: Host, name: str) -> Netdev:
     """Read one interface of this network namespace."""
     base = f"{_NET}/{name}"
-    files = ("mtu", "speed", "flags", "carrier_up_count", "phys_port_name", "ifindex")
-    mtu, speed, flags, up_count, port_name, _ = host.ask_all([("read", f"{base}/{f}") for f in files])
-    host.ask_all([("ethtool.modes", name), ("ethtool.state", name), ("ethtool.driver", name), ("addresses", "")])
-    modes, state, driver = (host.ask(f"ethtool.{kind}", name) for kind in ("modes", "state", "driver"))
+    mtu, speed, flags, up_count, port_name, modes, state, driver, *_ = host.ask_all(netdev_questions(name))
     parts = names_in(host, base)
     lower = then(parts, _lower)
     return Netdev(

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..host import Host
+from ..host import Host, Question
 from ..unknown import Unknown, known_or, then
+from .netdev import netdev_questions
 from .pci import names_in
-from .port import Port, ports, with_kernel_log
+from .port import Port, port_questions, ports, with_kernel_log
 
 _IB = "/sys/class/infiniband"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Device:
     """One RDMA device. `provider` says whether libibverbs can use it, `uverbs` its device node's path.
 
@@ -50,6 +51,7 @@ def devices(host: Host, job_uid: int | None) -> tuple[Device, ...] | Unknown:
         return names
     if not names:
         return ()
+    _ask_of_all(host, names)
     uverbs = _uverbs(host)
     listed = then(host.ask("verbs.devices"), _listed, "verbs.devices")
     return tuple(_device(host, name, uverbs, listed, job_uid) for name in names)
@@ -88,13 +90,28 @@ def _uverbs(host: Host) -> dict[str, str | None] | Unknown:
     return unread if unread is not None and not table else table
 
 
-def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, listed: Any, job_uid: int | None) -> Device:
+def _questions(name: str) -> list[Question]:
     base = f"{_IB}/{name}"
-    kind, pci, driver, physfn, parent, board, model, firmware = host.ask_all([
+    return [
         ("read", f"{base}/node_type"), ("link", f"{base}/device"), ("link", f"{base}/device/driver"),
         ("link", f"{base}/device/physfn"), ("read", f"{base}/parent"), ("read", f"{base}/board_id"),
-        ("read", f"{base}/hca_type"), ("read", f"{base}/fw_ver"),
-    ])  # fmt: skip
+        ("read", f"{base}/hca_type"), ("read", f"{base}/fw_ver"), ("list", f"{base}/ports"),
+        ("list", f"{base}/device/net"),
+    ]  # fmt: skip
+
+
+def _ask_of_all(host: Host, names: tuple[str, ...]) -> None:
+    """Ask about all devices at once what is asked of each below: a round trip to the reading process costs more."""
+    host.ask_all([question for name in names for question in _questions(name)])
+    found = [(name, n) for name in names for n in known_or(names_in(host, f"{_IB}/{name}/ports"), ()) if n.isdecimal()]
+    interfaces = [net for name in names for net in known_or(names_in(host, f"{_IB}/{name}/device/net"), ())]
+    questions = [question for name, number in found for question in port_questions(name, int(number))]
+    host.ask_all(questions + [question for interface in interfaces for question in netdev_questions(interface)])
+
+
+def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, listed: Any, job_uid: int | None) -> Device:
+    base = f"{_IB}/{name}"
+    kind, pci, driver, physfn, parent, board, model, firmware, *_ = host.ask_all(_questions(name))
     protocol = then(kind, _protocol, f"read {base}/node_type")
     software = isinstance(pci, Unknown) and pci.why == "missing" and not isinstance(parent, Unknown)
     path = then(pci, lambda p: tuple(re.findall(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", p)))

@@ -31,7 +31,7 @@ from .traffic import Traffic, traffic
 from .vendors import rdma_module
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MissingDevice:
     """A network adapter of the rails' kind that offers no RDMA device; `netdevs` are the interfaces it has."""
 
@@ -49,7 +49,7 @@ class MissingDevice:
         return self.address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RailLink:
     """A physical interface of a RoCE rail together with the NCCL settings in force."""
 
@@ -86,7 +86,7 @@ def _traffic_class(value: int) -> int:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Inventory:
     """How many RDMA devices of the fabric there are."""
 
@@ -96,7 +96,7 @@ class Inventory:
         return "node"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """Everything that can be judged. `fabric_devices` and the ports and links below are the training fabric's only."""
 

@@ -18,7 +18,7 @@ from .routing import Address, Hop, Routing, routing, silent_neighbours
 _IPV4 = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RailPath:
     """The way out of one rail. It is judged for IPv4 where the rail has such an address, else for IPv6.
 
@@ -60,7 +60,7 @@ class RailPath:
         return str(self.port)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sharer:
     """A rail in the subnet of another. The settings are those in force: the greater of `all` and the interface's."""
 
@@ -73,7 +73,7 @@ class Sharer:
     own_rule: bool | Unknown
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SharedSubnet:
     """An IPv4 subnet in which several rails of this node have an address."""
 
@@ -84,7 +84,7 @@ class SharedSubnet:
         return f"rails in {self.network}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Placed:
     """A rail with its routable addresses, each on an interface of this network namespace."""
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..host import Host
+from ..host import Host, Question
 from ..unknown import Unknown, known_or, then
 
 _DEVICES = "/sys/bus/pci/devices"
@@ -16,7 +16,7 @@ _GPU = ("0x03", "0x12")
 _GPU_VENDORS = {"0x10de", "0x1002"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PciFunction:
     """One function. `path` is the chain from the host bridge down; `model` vendor, device and subsystem."""
 
@@ -41,6 +41,7 @@ def pci_functions(host: Host) -> tuple[PciFunction, ...] | Unknown:
     kinds = then(names, lambda n: _kinds(host, _texts(n)), f"list {_DEVICES}")
     if isinstance(kinds, Unknown):
         return kinds
+    host.ask_all([question for name in kinds for question in _questions(name)])
     return tuple(_function(host, name, kind) for name, kind in kinds.items())
 
 
@@ -63,13 +64,16 @@ def _is(code: Any, *prefixes: str) -> bool:
     return isinstance(code, str) and code.startswith(prefixes)
 
 
-def _function(host: Host, name: str, kind: str) -> PciFunction:
+def _questions(name: str) -> list[Question]:
     base = f"{_DEVICES}/{name}"
     fields = ("vendor", "device", "subsystem_vendor", "subsystem_device")
-    *model, path, driver, physfn = host.ask_all(
-        [("read", f"{base}/{field}") for field in fields]
-        + [("link", base), ("link", f"{base}/driver"), ("link", f"{base}/physfn")]
-    )
+    links = ("link", base), ("link", f"{base}/driver"), ("link", f"{base}/physfn")
+    return [*(("read", f"{base}/{f}") for f in fields), *links, ("list", f"{base}/infiniband"), ("list", f"{base}/net")]
+
+
+def _function(host: Host, name: str, kind: str) -> PciFunction:
+    base = f"{_DEVICES}/{name}"
+    *model, path, driver, physfn, _, _ = host.ask_all(_questions(name))
     nothing: tuple[str, ...] = ()
     return PciFunction(
         name,

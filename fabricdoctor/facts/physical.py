@@ -19,7 +19,7 @@ _SHORTEST_S = 5.0
 _HOUR_S = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhysicalLink:
     """One cable. `uncorrectable` blocks and `corrected_bits` of error correction, by difference of two samples.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..host import Host
+from ..host import Host, Question
 from ..unknown import Unknown, known_or, then
 from .counters import PMA_LIMIT, Counter, count, counter, first_sample_age
 from .gid import Gid, gid_table
@@ -24,7 +24,7 @@ _GOOD_NEWS = ("set-up", "link-up", "module-plugged")
 _PHYS = {1: "Sleep", 2: "Polling", 3: "Disabled", 4: "PortConfigurationTraining", 5: "LinkUp", 6: "LinkErrorRecovery"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Port:
     """One port. `rate_gbps` is the link's; `role` is "fabric" for a port that is judged, else why it is not.
 
@@ -108,6 +108,13 @@ class Port:
         return f"{self.device}/{self.number}" + (f" ({name})" if name else "")
 
 
+def port_questions(device: str, number: int) -> list[Question]:
+    """Return what is asked about a port of any driver, to ask it of several at once."""
+    base = f"{_IB}/{device}/ports/{number}"
+    files = ("state", "phys_state", "rate", "link_layer", "counters/link_downed", "counters/port_rcv_data")
+    return [*(("read", f"{base}/{file}") for file in files), ("gids", f"{device}/{number}")]
+
+
 def ports(host: Host, device: str, driver: str | Unknown, verbs: Any, board: str) -> tuple[Port, ...] | Unknown:
     numbers = names_in(host, f"{_IB}/{device}/ports")
     return then(
@@ -119,10 +126,7 @@ def ports(host: Host, device: str, driver: str | Unknown, verbs: Any, board: str
 
 def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: Any, board: str, of: int) -> Port:
     base = f"{_IB}/{device}/ports/{number}"
-    state, phys, rate, layer = host.ask_all([
-        ("read", f"{base}/state"), ("read", f"{base}/phys_state"), ("read", f"{base}/rate"),
-        ("read", f"{base}/link_layer"),
-    ])  # fmt: skip
+    state, phys, rate, layer, *_ = host.ask_all(port_questions(device, number))
     gids = gid_table(host, device, number)
     interface = _netdev(host, device, number, of, gids)
     by_verbs = then(verbs, lambda v: v["ports"][str(number)], f"verbs.device {device}")

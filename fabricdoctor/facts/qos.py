@@ -20,7 +20,7 @@ Trust = Literal["dscp", "pcp"]
 _DSCP, _PCP = 5, 255  # dcb_app selectors, include/uapi/linux/dcbnl.h
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Link:
     """One physical interface under a RoCE port.
 
@@ -89,7 +89,12 @@ def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_
     """Read the QoS state of an interface of `port`. What a virtual one or a driver has not got is not applicable."""
     name, names = interface.name, then(interface.driver, eth_names)
     absent = is_virtual or (isinstance(names, EthNames) and not names.dcb)
-    host.ask_all([(kind, name) for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.pfc-storm")])
+    classes = (
+        f"/sys/class/infiniband/{port.device}/tc/{port.number}/traffic_class",
+        f"/sys/kernel/config/rdma_cm/{port.device}/ports/{port.number}/default_roce_tos",
+    )
+    kinds = ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.pfc-storm")
+    host.ask_all([*((kind, name) for kind in kinds), *(("read", path) for path in classes)])
     dcb, pause = (_present(host.ask(kind, name), absent=absent) for kind in ("dcb", "ethtool.pause"))
     source = f"dcb {name}"
     pfc = then(_part(dcb, "pfc", source), lambda p: _bits(p["enabled"]), source)
@@ -109,8 +114,8 @@ def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_
         gbps=interface.speed_gbps,
         storm_timeout_ms=_storm_timeout(host, name),
         congestion=congestion_control(host, interface.driver, absent=is_virtual, **paths),
-        kernel_class=_class(host, f"/sys/class/infiniband/{port.device}/tc/{port.number}/traffic_class"),
-        rdma_cm_class=_class(host, f"/sys/kernel/config/rdma_cm/{port.device}/ports/{port.number}/default_roce_tos"),
+        kernel_class=_class(host, classes[0]),
+        rdma_cm_class=_class(host, classes[1]),
         pause_receive=then(pause, lambda p: _flag(p["rx"]), f"ethtool.pause {name}"),
         pause_send=then(pause, lambda p: _flag(p["tx"]), f"ethtool.pause {name}"),
         firmware_owns_dcb=then(_part(dcb, "dcbx", source), lambda flags: bool(_bits(flags) & {1}), source),

@@ -19,7 +19,7 @@ FABRIC = "fabric"
 OTHER_GROUP = "not the rails' group"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rails:
     """The fabric ports of a node, as one group."""
 

@@ -24,7 +24,7 @@ _UNANSWERED_S = 2.0
 _FAMILY = {4: "inet", 6: "inet6"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hop:
     """One way of a route. `gateway` is None where the destination is on the link itself."""
 
@@ -42,7 +42,7 @@ class Hop:
         return self.protocol not in _ON_LINK and not local and self.to not in set(own)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """A policy rule. `some`: it asks for more than source and interface; `table` is None where it names none."""
 
@@ -67,7 +67,7 @@ class Rule:
         return self.leaving is not None or (self.source is not None and _inside(self.source, address.network))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Routing:
     """`silent` are the interface and address of neighbours that were asked just now and did not answer, with how.
 

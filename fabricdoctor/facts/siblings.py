@@ -17,7 +17,7 @@ from .port import Port
 from .rails import FABRIC, OTHER_GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Board:
     """The rails' adapters of one model and board."""
 
@@ -52,7 +52,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LayerPort:
     """A port whose link layer is judged: a rail, or a port of the rails' board that has another layer than they.
 
@@ -110,7 +110,7 @@ def _alone(device: Device, rails: list[tuple[Device, Port]], gpus: tuple[PciFunc
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RatedPort:
     """A fabric port with the links under it and the other rails."""
 

@@ -9,7 +9,7 @@ from .port import Port
 from .qos import Link
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
     """A fabric port and its links; no link where its link layer is not Ethernet or it has no interface here."""
 

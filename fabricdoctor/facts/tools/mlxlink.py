@@ -13,7 +13,7 @@ from ...unknown import Unknown, then
 from . import document, plain, told
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LinkDiagnosis:
     """What the adapter's firmware says of a link; None is what it did not say.
 

@@ -19,7 +19,7 @@ _COLUMNS = ("Default", "Current", "Next")
 _NAMED = r"(\w+)\((\d+)\)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Setting:
     """One stored setting, as the tool writes it: a number, or a name with its number. Empty: not told."""
 
@@ -43,7 +43,7 @@ class Setting:
         return f"{self.name} {self.current}, next {self.next}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Firmware:
     """The stored settings of one adapter; `kind` is what the tool calls it, as in ConnectX7."""
 

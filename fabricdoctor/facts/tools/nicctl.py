@@ -19,7 +19,7 @@ _FIELD = re.compile(r"\s*(.+?)\s*:\s*(.*?)\s*(?:==>\s*priority\s*:\s*(\d+)\b.*)?
 _TOLD_NOT = Unknown("tool nicctl qos", "not-applicable", "nicctl does not tell it")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dcqcn:
     """Rate control of one RDMA device."""
 

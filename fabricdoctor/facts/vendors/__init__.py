@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RdmaNames:
     """Names in `ports/N/hw_counters`; an empty tuple means that this driver does not count it.
 
@@ -33,7 +33,7 @@ class RdmaNames:
     ordered: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EthNames:
     """Names in `ethtool -S`, with {p} for the priority; durations are microseconds. Without a name: not counted."""
 
@@ -64,7 +64,7 @@ class EthNames:
     firmware_dcb: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CcFiles:
     """Where a driver shows congestion control; {netdev}, {pci}, {device}, {port}, {p} (priority) are filled in.
 
