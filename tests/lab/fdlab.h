@@ -45,11 +45,15 @@ struct fdlab {
 	struct kobject *ecn, *np, *rp, *np_dir, *rp_dir, *ctl;
 };
 
-extern const char *fdlab_driver;
+extern char *fdlab_driver;
+extern bool fdlab_has_apptrust;
 
+struct fdlab *fdlab_find(const struct net_device *dev);
 struct fdlab *fdlab_of(struct kobject *k);
 void fdlab_hang(struct fdlab *s, int level);
 void fdlab_arm(struct fdlab *s, int level);
+const struct dcbnl_rtnl_ops *fdlab_dcb_ops(void);
+int fdlab_count(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt, struct net_device *orig);
 bool fdlab_trusts_dscp(struct fdlab *s);
 void fdlab_dscp_default(struct fdlab *s);
 void fdlab_dscp_clear(struct fdlab *s);

@@ -5,8 +5,6 @@
 
 #include "fdlab.h"
 
-const char *fdlab_driver;
-
 static const char * const prio_names[PER_PRIO] = {
 	[RX_BYTES] = "rx_prio%d_bytes",
 	[RX_PACKETS] = "rx_prio%d_packets",

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 SUITE = "trixie"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FLAVOUR = re.compile(r"linux-image-(7\.[0-9.]+\+deb\d+-amd64)")
-MODULE_SOURCES = ("Makefile", "fdlab.h", "fdlab_main.c", "fdlab_ethtool.c", "fdlab_sysfs.c")
+MODULE_SOURCES = ("Makefile", "fdlab.h", "fdlab_main.c", "fdlab_dcb.c", "fdlab_ethtool.c", "fdlab_sysfs.c")
 
 
 class LabError(Exception):
