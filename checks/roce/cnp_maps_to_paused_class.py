@@ -25,8 +25,11 @@ def cnp_maps_to_paused_class(link: Link, expect: Expect) -> Fault | None:
         return None
     where = "which is paused" if priority in paused else f"in the traffic class of {join(beside)}, which is paused"
     free = expect.cnp_priority if expect.cnp_priority is not None else known_or(link.congestion.cnp_priority, 6)
+    fix = link.to_map(dscp, free)
+    if dscp == expect.dscp:  # RDMA's own: it has to stay where it is
+        fix = f"echo 48 > /sys/class/net/{link.netdev}/ecn/roce_np/cnp_dscp, or with the vendor's tool"
     return Fault(
         saw=f"CNPs are sent with DSCP {dscp}: priority {priority}, {where}",
         want="a priority and class without PFC",
-        fix=link.to_map(dscp, free),
+        fix=fix,
     )

@@ -16,7 +16,7 @@ def pfc_storm(link: Link, _: Expect) -> Fault | None:
     ## How to fix
     Sent: take the node out of service. Look for a hung GPU or adapter (kernel log, PCIe link); reset or power-cycle it.
     Received: find the node behind the same switch that sends. Let watchdogs end storms: `ethtool --set-tunable
-    INTERFACE pfc-prevention-tout auto`, and the switch's PFC watchdog.
+    INTERFACE pfc-prevention-tout 65535`, and the switch's PFC watchdog.
     """
     seen = link.counters
     sent, received = seen.most_paused("sent", 0.8), seen.most_paused("received", 0.8)

@@ -13,12 +13,12 @@ def pfc_storm_watchdog_off(link: Link, expect: Expect) -> Fault | None:
     around it, for as long as it hangs.
 
     ## How to fix
-    Set it to the driver's default. The switch has a watchdog of its own: have both.
+    Set it to 65535, which is the driver's default. The switch has a watchdog of its own: have both.
     """
     if not wanted(expect.lossless_priorities) or not known(link.pfc_priorities) or known(link.storm_timeout_ms):
         return None
     return Fault(
         saw="PFC storm prevention is off",
         want="on",
-        fix=f"ethtool --set-tunable {link.netdev} pfc-prevention-tout auto",
+        fix=f"ethtool --set-tunable {link.netdev} pfc-prevention-tout 65535",
     )
