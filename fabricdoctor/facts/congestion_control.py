@@ -33,12 +33,13 @@ class CongestionControl:
 def congestion_control(host: Host, driver: str | Unknown, *, absent: bool, **names: str) -> CongestionControl:
     """Read it from where this driver shows it. `names` are netdev, pci, device and port, to fill in its paths.
 
-    What a driver shows in no file is not applicable: only a tool of the vendor tells.
+    What a driver shows in no file is not applicable: only a tool of the vendor tells. `absent`: this may be a virtual
+    function, which shows none; a whole adapter in a virtual machine looks alike, and does.
     """
-    layouts = then(driver, lambda d: _layouts(host, cc_files(d), names)) if not absent else ()
-    if isinstance(layouts, Unknown):
+    layouts = then(driver, lambda d: _layouts(host, cc_files(d), names))
+    if isinstance(layouts, Unknown) and not absent:
         return CongestionControl(layouts, layouts, layouts, layouts, layouts, "")
-    if not layouts:
+    if isinstance(layouts, Unknown) or not layouts:
         nothing = Unknown("congestion control", "not-applicable", "the driver shows it in no file of this kernel")
         return CongestionControl(nothing, nothing, nothing, nothing, nothing, "")
     return _read(host, layouts[0], names)

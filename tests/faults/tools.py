@@ -75,6 +75,8 @@ FAULTS = {
         Row(_off("rp"), "slowing down on CNPs is off on priority 3", also=_CHAIN),
         Row(_off("np", "rp"), "answering marks with CNPs is off on priority 3; slowing down on", also=_CHAIN),
         Row(_INBOX | _stored(_MASKED), "answering marks with CNPs is off on priority 3", also=_CHAIN),
+        # a whole adapter in a virtual machine, with the vendor's driver
+        Row(_off("np") | {"read /proc/cpuinfo": "flags\t\t: fpu hypervisor"}, "answering marks", also=_CHAIN),
     ],
     "firmware-change-pending": [
         Row(_stored(_PENDING), "LINK_TYPE_P1 ETH(2), next IB(1)", "warning", subject="mlx5_0"),
