@@ -147,7 +147,7 @@ def _port(host: Host, device: str, number: int, driver: str | Unknown, verbs: An
         loss=counted.loss,
         notices=counted.notices,
         link_downed=_if_counted(counter(host, "read", f"{base}/counters/link_downed", limit=PMA_LIMIT)),
-        ever_up=_ever_up(host, base, interface),
+        ever_up=_ever_up(host, base, interface if ethernet else None),
         board=board,
         first_sample_age=first_sample_age(host),
     )
@@ -252,14 +252,17 @@ def _netdev(host: Host, device: str, number: int, of: int, gids: tuple[Gid, ...]
     return netdev(host, min(candidates, key=lambda name: ("." in name, candidates.index(name))))
 
 
-def _ever_up(host: Host, base: str, interface: Netdev | Unknown) -> bool | Unknown:
-    """Return whether this port had a link since its driver was loaded."""
+def _ever_up(host: Host, base: str, interface: Netdev | Unknown | None) -> bool | Unknown:
+    """Return whether this port had a link since its driver was loaded.
+
+    An Ethernet port's `interface` knows; link_downed may count a port that came down without having been up (rxe).
+    """
     received, downed = host.ask_all([
         ("read", f"{base}/counters/port_rcv_data"), ("read", f"{base}/counters/link_downed")
     ])  # fmt: skip
-    signs = [then(received, lambda n: count(n) > 0), then(downed, lambda n: count(n) > 0)]
-    if isinstance(interface, Netdev):
-        signs.append(interface.came_up)
+    came_up = interface.came_up if isinstance(interface, Netdev) else None
+    signs = [then(received, lambda n: count(n) > 0)]
+    signs.append(came_up if isinstance(came_up, bool) else then(downed, lambda n: count(n) > 0))
     told = [sign for sign in signs if not isinstance(sign, Unknown)]
     return (
         any(told) if told else Unknown(f"history of {base}", "unsupported", "no counter tells whether it was ever up")

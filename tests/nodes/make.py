@@ -398,6 +398,7 @@ def spare_port() -> Recording:
     answers["gids mlx5_2/1"] = {"length": 255, "entries": {"0": _gid("fe80::3", "RoCE v2", "rail2")}}
     answers |= {f"read {port}/state": "1: DOWN", f"read {port}/phys_state": "3: Disabled"}
     answers |= {f"read {port}/counters/{name}": "0" for name in ("port_rcv_data", "port_rcv_packets")}
+    answers[f"read {port}/counters/link_downed"] = "2"  # rxe counts what comes down, whether it was up or not
     answers |= {f"read {_NET}/rail2/carrier_up_count": "0", f"read {_NET}/rail2/speed": "-1"}
     gpu = _address("gpu", 2)
     answers[f"list {_PCI}"] = [name for name in answers[f"list {_PCI}"] if name != gpu]
