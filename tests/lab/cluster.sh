@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced in the guest: one boot is a whole cluster. cluster_up NODES RAILS makes
+# Sourced in the guest: one boot is a whole cluster. cluster_up NODES RAILS [SPARES] makes
 #   n1…     a network namespace per node: rail0… with mlx5_0… on them, and mgmt0
 #   sw      the switch: bridge br0, port p1r0 leads to rail 0 of node 1
 #   mgmt    the management network's bridge, where the script itself is 10.77.0.254
@@ -12,8 +12,8 @@ node() { "$LAB/node.sh" "$@"; }
 
 cluster_up() {
 	NODES=$1 RAILS=$2
-	local n r names=
-	[ $((NODES * RAILS)) -le 16 ] || { echo "the module has room for 16 rails" >&2; return 1; }
+	local n r names= spares=${3:-0}
+	[ $((NODES * RAILS + spares)) -le 16 ] || { echo "the module has room for 16 rails" >&2; return 1; }
 	modprobe -a rdma_rxe ib_uverbs rdma_ucm veth || return 1
 	rdma system set netns exclusive	# refused once a namespace exists
 	ip link set lo up
@@ -29,6 +29,10 @@ cluster_up() {
 			ip link add "e${n}r$r" type veth peer name "p${n}r$r"
 			names=$names,e${n}r$r
 		done
+	done
+	for r in $(seq 0 $((spares - 1))); do
+		ip link add "s$r" type veth peer name "q$r"
+		names=$names,s$r
 	done
 	insmod "$FDLAB_KO" "ifname=${names#,}" || return 1
 	for n in $(seq "$NODES"); do for r in $(rails); do rail_make "$n" "$r" || return 1; done; done
@@ -59,15 +63,43 @@ rail_make() {
 		addr add 192.168.$((77 + r)).$n/24 dev rail$r
 		link set rail$r mtu 4200 up
 	END
-	# The link's device is made in the first namespace, whoever asks, and moved from there.
-	ip netns exec "n$n" rdma link add "t${n}r$r" type rxe netdev "rail$r" &&
-		rdma dev set "t${n}r$r" netns "n$n" &&
-		ip netns exec "n$n" rdma dev set "t${n}r$r" name "mlx5_$r"
+	device_make "$n" "$r"
 }
 
-# Entry 1 of the GID table is the IPv4 address; it appears some time after the address.
-rail_wait() {
-	ip netns exec "n$1" sh -c "for i in \$(seq 100); do
-		grep -q ffff /sys/class/infiniband/mlx5_$2/ports/1/gids/1 && exit 0; sleep 0.1; done; exit 1" ||
-		{ echo "no GID for node $1 rail $2" >&2; return 1; }
+# The link's device is made in the first namespace, whoever asks, and moved from there.
+device_make() {
+	ip netns exec "n$1" rdma link add "t$1r$2" type rxe netdev "rail$2" &&
+		rdma dev set "t$1r$2" netns "n$1" &&
+		ip netns exec "n$1" rdma dev set "t$1r$2" name "mlx5_$2"
 }
+
+# N SPARE: a further rail of node N as it comes from the factory. Set up, but there never was a carrier.
+spare_in() {
+	local r=$((RAILS + $2))
+	ip link set "s$2" netns "n$1" name "rail$r" && ip -n "n$1" link set "rail$r" up && device_make "$1" "$r"
+}
+spare_out() {
+	local r=$((RAILS + $2))
+	ip netns exec "n$1" rdma link delete "mlx5_$r"
+	ip -n "n$1" link set "rail$r" netns 1 name "s$2"
+}
+
+# All that waits is bounded, and long: the emulated processors may have busy neighbours.
+until_true() { # TEXT COMMAND…
+	local text=$1; shift
+	for _ in $(seq 300); do
+		"$@" && return 0
+		sleep 0.2
+	done
+	echo "waited in vain: $text" >&2
+	return 1
+}
+
+# Entry 1 of the GID table is the IPv4 address; it appears and goes some time after the address.
+has_gid() { ip netns exec "n$1" grep -q ffff "/sys/class/infiniband/mlx5_$2/ports/1/gids/1" 2> /dev/null; }
+has_no_gid() { ! has_gid "$@"; }
+rail_wait() { until_true "a GID for node $1 rail $2" has_gid "$1" "$2"; }
+rail_wait_gone() { until_true "no GID for node $1 rail $2" has_no_gid "$1" "$2"; }
+
+has_state() { ip netns exec "n$1" grep -q "$3" "/sys/class/infiniband/mlx5_$2/ports/1/state"; }
+port_wait() { until_true "node $1 rail $2 is $3" has_state "$@"; }	# N R ACTIVE|DOWN

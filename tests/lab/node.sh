@@ -6,5 +6,6 @@ n=$1; shift
 exec ip netns exec "n$n" unshare --uts sh -c '
 n=$1; shift
 hostname "node$n"
+mount -t configfs none /sys/kernel/config || exit 125
 for d in /var/lib/fabricdoctor /run/fabricdoctor /etc/fabricdoctor; do mount --bind "/run/lab/n$n$d" "$d" || exit 125; done
 exec "$@"' sh "$n" "$@"
