@@ -87,7 +87,7 @@ switch_loss() { switch_queue "$1" "$2" loss "$3%"; }
 switch_loss_end() { switch_queue_end "$1" "$2"; }
 switch_queue() { # N R [LOSS…]: as much as emulated processors can do beside their other work
 	local n=$1 r=$2; shift 2
-	ip netns exec sw tc qdisc replace dev "p${n}r$r" root netem rate 3mbit limit 4000 "$@"
+	ip netns exec sw tc qdisc replace dev "p${n}r$r" root netem rate 2mbit limit 4000 "$@"
 }
 switch_queue_end() { ip netns exec sw tc qdisc del dev "p$1r$2" root; }
 switch_mtu() { ip -n sw link set "p$1r$2" mtu "$3"; }	# 1500: a black hole for large packets

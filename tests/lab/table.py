@@ -6,7 +6,7 @@ check by root and by an ordinary user, the exit status and the faults that count
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 PORT0, PORT = "mlx5_0/1 (rail0)", "mlx5_1/1 (rail1)"
 Found = tuple[str, str, str]
@@ -80,21 +80,27 @@ SMALL_MEMLOCK = Expected(
 #: only those, the other everything of the network, and cannot tell. Neither waits.
 HANGS = Expected(None, unknown=frozenset({"packets-discarded-on-arrival"}))
 #: So many packets that one in a thousand is seen to be missing, see README.md.
-LONG, SHORT = "--interval 40 --budget 180", "--interval 10 --budget 120"
+LONG, SHORT = "--interval 60 --budget 240", "--interval 10 --budget 120"
+
+
+def busy(expected: Expected) -> Expected:
+    """Return the same where traffic keeps emulated processors from some answers: those may be missing."""
+    return replace(expected, status=None)
 
 
 def to_here(percent: str, interval: str) -> Row:
     """Return loss at the switch on the way to node 1, rail 1, while traffic runs on both rails."""
     told = ((PORT, r"^\d+ packets missing on the way here, \d+ time-outs"),)
     name, inject = f"loss-{percent}-to-here", f"switch_loss 1 1 {percent}"
-    return Row(name, inject, "switch_queue 1 1", fault(LOSS, "warning"), options=interval, saw=told)
+    return Row(name, inject, "switch_queue 1 1", busy(fault(LOSS, "warning")), options=interval, saw=told)
 
 
 def from_here(percent: str, interval: str) -> Row:
     """Return loss of what node 1 sends on rail 0."""
     told = ((PORT0, r"^\d+ packets missing on the way from here, \d+ time-outs"),)
     name, inject = f"loss-{percent}-from-here", f"switch_loss 2 0 {percent}"
-    return Row(name, inject, "switch_queue 2 0", fault(LOSS, "warning", on=PORT0), options=interval, saw=told)
+    found = busy(fault(LOSS, "warning", on=PORT0))
+    return Row(name, inject, "switch_queue 2 0", found, options=interval, saw=told)
 
 
 #: Neighbours differ: that a fault vanishes when it is undone is seen in the next row.
@@ -187,7 +193,7 @@ ROWS = (
             fault(CHAIN, "critical", "cnp-maps-to-paused-class"),
         ),
     ),
-    Row("traffic", "traffic 0 1", options=LONG),
+    Row("traffic", "traffic 0 1", root=busy(Expected()), options=LONG),
     to_here("1", SHORT), from_here("1", SHORT),
     to_here("0.1", LONG), from_here("0.1", LONG),
     to_here("5", SHORT), from_here("5", SHORT),
