@@ -103,38 +103,65 @@ def from_here(percent: str, interval: str) -> Row:
     return Row(name, inject, "switch_queue 2 0", found, options=interval, saw=told)
 
 
+CLASSES = together(
+    fault(CHAIN, "warning", "lossless-priority-shares-traffic-class", on=PORT0),
+    fault(CHAIN, "warning", "lossless-class-without-bandwidth"),
+)
+LIMIT_AND_BUFFER = together(
+    fault(CHAIN, "warning", "rate-limit-on-lossless-class", on=PORT0), fault(CHAIN, "warning", "headroom-too-small")
+)
 #: Neighbours differ: that a fault vanishes when it is undone is seen in the next row.
 ROWS = (
     Row("healthy"),
     Row("link-down", "link_down 1 1", "by_fix; port_wait 1 1 ACTIVE", fault("port-not-active", "critical")),
     Row(
-        "mtu-1500", "mtu 1 1 1500", "mtu 1 1 4200",
-        fault("mtu-below-expected", "critical", "mtu-differs-between-rails"),
+        "address-and-mtu", "address_gone 1 0; mtu 1 1 1500", "address_back 1 0; mtu 1 1 4200",
+        together(
+            fault("no-address-on-rail", "critical", "no-routable-roce-v2-gid", GID, on=PORT0),
+            fault("mtu-below-expected", "critical", "mtu-differs-between-rails"),
+        ),
     ),
     Row("cable-out", "cable_out 1 1", "cable_in 1 1", fault("port-not-active", "critical")),
     Row(
-        "address-removed", "address_gone 1 1", "address_back 1 1",
-        fault("no-address-on-rail", "critical", "no-routable-roce-v2-gid", GID),
+        "gid-index-and-rdma-cm", "rdma_cm_class 1 32", "rdma_cm_class_end 1",
+        together(
+            on_both(GID, "critical", "gid-index-pinned"),
+            fault(CHAIN, "critical", "traffic-class-misses-lossless-priority"),
+        ),
+        environment="NCCL_IB_GID_INDEX=0 NCCL_IB_TC=104",
     ),
     Row(
-        "gid-index-link-local", environment="NCCL_IB_GID_INDEX=0 NCCL_IB_TC=104",
-        root=on_both(GID, "critical", "gid-index-pinned"),
+        "cnp-and-buffer", "cnp_dscp 1 0 26; buffer_of 1 1 3 0", "cnp_dscp 1 0 48; buffer_of 1 1 3 1",
+        together(
+            fault(CHAIN, "critical", "cnp-maps-to-paused-class", on=PORT0),
+            fault(CHAIN, "warning", "headroom-too-small"),
+        ),
     ),
-    Row("pfc-off", "pfc_off 1 1", "by_fix", fault(CHAIN, "critical", "pfc-off")),
     Row(
-        "discards-rising", "rising 1 1 rx_prio3_discards 500", "rising_stop",
-        fault("packets-discarded-on-arrival", "warning"), options="--interval 3",
+        "watchdog-and-discards", "storm_watchdog 1 0 0; rising 1 1 rx_prio3_discards 500",
+        "rising_stop; storm_watchdog 1 0 65535",
+        together(
+            fault("pfc-storm-watchdog-off", "warning", on=PORT0), fault("packets-discarded-on-arrival", "warning")
+        ),
+        options="--interval 3",
     ),
-    Row("pfc-wrong-priority", "pfc_only 1 1 4", "by_fix", fault(CHAIN, "critical", "pfc-on-wrong-priority")),
     Row(
-        "storm-watchdog-off", "storm_watchdog 1 0 0; storm_watchdog 1 1 0", "by_fix",
-        on_both("pfc-storm-watchdog-off", "warning"),
+        "pfc-off-and-elsewhere", "pfc_only 1 0 4; pfc_off 1 1", "by_fix",
+        together(
+            fault(CHAIN, "critical", "pfc-on-wrong-priority", on=PORT0), fault(CHAIN, "critical", "pfc-off")
+        ),
     ),
-    Row("pfc-too-many", "pfc_all 1 1", "by_fix", fault(CHAIN, "critical", *ALL_ON)),
-    Row("nccl-class-unset", environment="SLURM_JOB_ID=1", root=on_both("traffic-class-unset", "warning")),
     Row(
-        "dscp-remapped", "dscp_26_to_0 1 1", "by_fix",
-        fault(CHAIN, "critical", "dscp-not-mapped-to-lossless-priority"),
+        "nccl-class-unset-and-ports-never-used", "spare_in 1 0; spare_in 1 1; spare_in 1 2",
+        "spare_out 1 0; spare_out 1 1; spare_out 1 2", on_both("traffic-class-unset", "warning"),
+        environment="SLURM_JOB_ID=1",
+    ),
+    Row(
+        "dscp-remapped-and-pfc-on-all", "dscp_26_to_0 1 0; pfc_all 1 1", "by_fix",
+        together(
+            fault(CHAIN, "critical", "dscp-not-mapped-to-lossless-priority", on=PORT0),
+            fault(CHAIN, "critical", *ALL_ON),
+        ),
     ),
     Row(
         "pauses",
@@ -147,9 +174,7 @@ ROWS = (
         on_both(CHAIN, "critical", "ecn-off-on-lossless-priority"),
         saw=((PORT0, "answering marks with CNPs"), (PORT, "slowing down on CNPs")),
     ),
-    Row("ports-never-used", "spare_in 1 0; spare_in 1 1; spare_in 1 2", "spare_out 1 0; spare_out 1 1; spare_out 1 2"),
-    Row("trust-pcp", "trust_pcp 1 1", "trust_dscp 1 1", fault(CHAIN, "critical", "trust-mismatch")),
-    Row("memlock-small", user=SMALL_MEMLOCK, around="with_memlock 64"),
+    Row("file-hangs", "fifo_make 1", "fifo_end 1", Expected(3, unknown=frozenset({GID})), late=True),
     Row(
         "dcbx-by-firmware", "dcbx_firmware 1 0; dcbx_firmware 1 1; pfc_off 1 1",
         "dcbx_host 1 0; dcbx_host 1 1; pfc_default 1 1",
@@ -158,48 +183,24 @@ ROWS = (
             fault(CHAIN, "critical", "pfc-off", "dcbx-owned-by-firmware"),
         ),
     ),
-    Row("uverbs-closed", "uverbs_closed", "uverbs_open", Expected(), BOTH_CLOSED),
     Row(
-        "rdma-cm-class", "rdma_cm_class 1 32", "rdma_cm_class_end 1",
-        fault(CHAIN, "critical", "traffic-class-misses-lossless-priority"),
+        "limit-buffer-and-uverbs", "rate_limit 1 0 3 1Gbit; buffer_bytes 1 1 1 20000; uverbs_closed",
+        "rate_limit 1 0 3 0; buffer_bytes 1 1 1 200064; uverbs_open",
+        LIMIT_AND_BUFFER, together(LIMIT_AND_BUFFER, BOTH_CLOSED),
     ),
+    Row("kernel-hangs", "hang_ethtool 1 1", "hang_end 1 1", HANGS, options="--budget 12", late=True),
     Row(
-        "classes", "class_of 1 0 3 0; class_shares 1 1 0:100 3:0", "class_of 1 0 3 3; class_shares_default 1 1",
+        "global-pause-and-trust", "global_pause_on 1 0; trust_pcp 1 1", "global_pause_off 1 0; trust_dscp 1 1",
         together(
-            fault(CHAIN, "warning", "lossless-priority-shares-traffic-class", on=PORT0),
-            fault(CHAIN, "warning", "lossless-class-without-bandwidth"),
+            fault(CHAIN, "warning", "global-pause-with-pfc", on=PORT0), fault(CHAIN, "critical", "trust-mismatch")
         ),
     ),
+    Row("traffic", "traffic 0 1", root=busy(Expected()), options=SHORT),
+    to_here("0.1", LONG), from_here("1", SHORT), to_here("5", SHORT),
     Row(
-        "kernel-hangs", "hang_ethtool 1 1", "hang_end 1 1",
-        HANGS, options="--budget 12", late=True,
-    ),
-    Row(
-        "limit-and-buffer", "rate_limit 1 0 3 1Gbit; buffer_bytes 1 1 1 20000",
-        "rate_limit 1 0 3 0; buffer_bytes 1 1 1 200064",
-        together(
-            fault(CHAIN, "warning", "rate-limit-on-lossless-class", on=PORT0),
-            fault(CHAIN, "warning", "headroom-too-small"),
-        ),
-    ),
-    Row(
-        "file-hangs", "fifo_make 1", "fifo_end 1",
-        Expected(3, unknown=frozenset({GID})), late=True,
-    ),
-    Row(
-        "buffer-and-cnp", "buffer_of 1 0 3 0; cnp_dscp 1 1 26", "buffer_of 1 0 3 1; cnp_dscp 1 1 48",
-        together(
-            fault(CHAIN, "warning", "headroom-too-small", on=PORT0),
-            fault(CHAIN, "critical", "cnp-maps-to-paused-class"),
-        ),
-    ),
-    Row("traffic", "traffic 0 1", root=busy(Expected()), options=LONG),
-    to_here("1", SHORT), from_here("1", SHORT),
-    to_here("0.1", LONG), from_here("0.1", LONG),
-    to_here("5", SHORT), from_here("5", SHORT),
-    Row(
-        "global-pause", "traffic_end 0 1; global_pause_on 1 1", "by_fix",
-        fault(CHAIN, "warning", "global-pause-with-pfc"),
+        "classes-and-memlock", "traffic_end 0 1; class_of 1 0 3 0; class_shares 1 1 0:100 3:0",
+        "class_of 1 0 3 3; class_shares_default 1 1", CLASSES, together(CLASSES, SMALL_MEMLOCK),
+        around="with_memlock 64",
     ),
     Row(
         "nccl-class-wrong", environment="NCCL_IB_TC=32",

@@ -78,12 +78,12 @@ def test_it_vanishes_when_undone(results):
 
 
 def test_a_kernel_that_hangs_costs_no_more_than_the_budget(results):
-    """What it costs beside its budget is no more than a run that nothing holds up: judging, and slow emulation.
+    """The run's own clock: the interpreter's start is not in it, and an emulated processor gets two seconds more.
 
     Which of the two runs came to ask for the statistics, and which was stopped by the lock before, is chance.
     """
     both = {who: answer(results, f"kernel-hangs.{who}")[1] for who in ("root", "user")}
-    for who, report in both.items():
-        assert report["seconds"] < 12 + answer(results, f"healthy.{who}")[1]["seconds"]
+    for report in both.values():
+        assert report["seconds"] < 12 + 1 + 2
         assert report["left_out"]
     assert any("ethtool.stats rail1" in report["left_out"] for report in both.values())
