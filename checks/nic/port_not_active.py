@@ -20,15 +20,16 @@ def port_not_active(port: Port, expect: Expect) -> Fault | None:
     if known(port.active) or (expect.rails is None and not known(port.in_use)):
         return None
     state, phys = known(port.state), known_or(port.phys_state, "unknown")
-    interface = port.netdev.name if isinstance(port.netdev, Netdev) else ""
-    reason, up = "", True
-    if isinstance(port.netdev, Netdev):
-        reason, up = known_or(port.netdev.why_down, ""), known_or(port.netdev.admin_up, default=True)
-    fix = f"ethtool {interface}; ethtool -m {interface}" if interface else f"mlxlink -d {port.device} -m"
-    if not up:
-        fix, reason = f"ip link set dev {interface} up", "administratively down"
-    elif state in ("INIT", "ARMED") and not known_or(port.is_ethernet, default=False):
-        fix, reason = "sminfo; systemctl status opensm", "no subnet manager configured it"
+    fix, reason = f"mlxlink -d {port.device} -m", ""
+    if not known_or(port.is_ethernet, default=True):  # what IP over InfiniBand is set to is not the port's state
+        if state in ("INIT", "ARMED"):
+            fix, reason = "sminfo; systemctl status opensm", "no subnet manager configured it"
+    elif isinstance(port.netdev, Netdev) and not known_or(port.netdev.admin_up, default=True):
+        fix, reason = f"ip link set dev {port.netdev} up", "administratively down"
+    elif isinstance(port.netdev, Netdev):
+        under = known_or(port.netdev.lower, ()) or (port.netdev.name,)
+        fix, reason = "; ".join(f"ethtool {n}; ethtool -m {n}" for n in under), known_or(port.netdev.why_down, "")
+        fix = f"cat /proc/net/bonding/{port.netdev}; {fix}" if len(under) > 1 else fix
     log = known_or(port.kernel_says, "")
     saw = f"{state} (physical state {phys})" + (f": {reason}" if reason else "")
     saw += (f"; kernel log: {log}" if log else "") + (f"; mlxlink says: {says}" if (says := port.firmware_says) else "")

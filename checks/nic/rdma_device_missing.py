@@ -6,7 +6,8 @@ def rdma_device_missing(device: MissingDevice, _: Expect) -> Fault | None:
     """
     ## What it looks at
     PCI adapters of the same model as the rails' that offer no RDMA device. Virtual functions, adapters given to
-    a virtual machine (vfio) and adapters in another network namespace are left out.
+    a virtual machine (vfio) and adapters in another network namespace are left out; the latter still have the parts
+    that a driver makes of an adapter (auxiliary devices), one whose firmware failed has not.
 
     ## Why it matters
     Each GPU expects its own rail. NCCL takes the RDMA devices it finds and says nothing of the one that is not
@@ -23,6 +24,12 @@ def rdma_device_missing(device: MissingDevice, _: Expect) -> Fault | None:
             saw="no driver is bound to it",
             want=f"an RDMA device, as {device.siblings} of the same model have",
             fix=f"dmesg | grep {device}; echo {device} > /sys/bus/pci/drivers_probe",
+        )
+    if not known_or(device.netdevs, ("?",)):
+        return Fault(
+            saw=f"driver {driver} is bound to it and made nothing of it, neither an interface nor an RDMA device",
+            want=f"an RDMA device, as {device.siblings} of the same model have",
+            fix=f"dmesg | grep {device}; devlink dev reload pci/{device}; if that fails, a power cycle",
         )
     return Fault(
         saw=f"driver {driver} offers {', '.join(known_or(device.netdevs, ()))} but no RDMA device",

@@ -28,6 +28,10 @@ def cnp_maps_to_paused_class(link: Link, expect: Expect) -> Fault | None:
     fix = link.to_map(dscp, free)
     if dscp == expect.dscp:  # RDMA's own: it has to stay where it is
         fix = f"echo 48 > /sys/class/net/{link.netdev}/ecn/roce_np/cnp_dscp, or with the vendor's tool"
+    elif free in paused - wanted(expect.lossless_priorities):
+        fix = link.to_pause(paused - {free})
+    elif free == priority:
+        fix = f"dcb ets set dev {link.netdev} prio-tc {priority}:CLASS"
     return Fault(
         saw=f"CNPs are sent with DSCP {dscp}: priority {priority}, {where}",
         want="a priority and class without PFC",

@@ -1,4 +1,4 @@
-from fabricdoctor.check import Expect, Fault, Netdev, Port, Severity, check, known
+from fabricdoctor.check import Expect, Fault, Netdev, Port, Severity, check, known, known_or
 
 
 @check(
@@ -14,7 +14,8 @@ def no_routable_roce_v2_gid(port: Port, _: Expect) -> Fault | None:
 
     ## Why it matters
     RoCE v1 and link-local GIDs reach the own subnet at best. Through a router every connection ends with
-    `error 12` (retry exceeded) at its first packet.
+    `error 12` (retry exceeded) at its first packet. Where all rails gave themselves an IPv4 address (169.254.0.0/16),
+    that may be on purpose, between two nodes or on one switch: information.
 
     ## How to fix
     The kernel makes a GID of each address of the interface. No address: give it one. Address but no GID: set the
@@ -23,9 +24,16 @@ def no_routable_roce_v2_gid(port: Port, _: Expect) -> Fault | None:
     """
     if not known(port.active) or known(port.usable_gids):
         return None
-    name = port.netdev.name if isinstance(port.netdev, Netdev) else "INTERFACE"
+    gids, fix = known(port.gids), "a pod needs the rail's own interface: SR-IOV or macvlan by Multus, or hostNetwork"
+    if isinstance(port.netdev, Netdev):
+        name = port.netdev.name
+        fix = f"ip address show dev {name}; ip link set dev {name} down; ip link set dev {name} up"
+        if not known_or(port.netdev.routable_addresses, (name,)):
+            fix = f"ip address add ADDRESS/PREFIX dev {name}"
+    direct = any(gid.is_direct and known_or(gid.type, "") == "RoCE v2" for gid in gids) and not port.siblings_routable
     return Fault(
-        saw="GIDs: " + ("; ".join(str(gid) for gid in known(port.gids)[:4]) or "none"),
+        saw="GIDs: " + ("; ".join(str(gid) for gid in gids[:4]) or "none"),
         want="a RoCE v2 GID with a routable address",
-        fix=f"ip address show dev {name}; ip link set dev {name} down; ip link set dev {name} up",
+        fix=fix,
+        severity=Severity.INFO if direct else None,
     )

@@ -71,7 +71,7 @@ def _read(host: Host, files: CcFiles, names: dict[str, str]) -> CongestionContro
             return then(one(files.enabled, 255), lambda on: frozenset(range(8)) if on else frozenset())
         return _priorities(host, [_path(template, names, p) for p in range(8)])
 
-    notify, react = each(files.notify), each(files.react)
+    notify, react = _for_the_port(each(files.notify)), each(files.react)
     return CongestionControl(
         notify=notify,
         react=react,
@@ -80,6 +80,14 @@ def _read(host: Host, files: CcFiles, names: dict[str, str]) -> CongestionContro
         cnp_priority=one(files.cnp_priority, 7),
         turn_on=files.turn_on.format(**names, p="{p}"),
     )
+
+
+def _for_the_port(notify: frozenset[int] | Unknown) -> frozenset[int] | Unknown:
+    """Return all priorities where it is on for one: an adapter answers marks for the whole port or not at all.
+
+    The files are one a priority; NVIDIA's guide to DCQCN says that any of them switches it on for the port.
+    """
+    return then(notify, lambda on: frozenset(range(8)) if on else on)
 
 
 def _priorities(host: Host, paths: list[str]) -> frozenset[int] | Unknown:

@@ -36,6 +36,16 @@ class Gid:
         return not (self.ip.is_link_local or self.ip.is_unspecified or self.ip.is_multicast or self.ip.is_loopback)
 
     @property
+    def is_direct(self) -> bool:
+        """Return whether it is an IPv4 address that interfaces give themselves, good for the own link (RFC 3927)."""
+        return self.ip.version == 4 and self.ip.is_link_local  # noqa: PLR2004
+
+    @property
+    def is_valid(self) -> bool:
+        """Return whether NCCL takes the address for one: not empty, and not fe80::/64 (src/transport/net_ib/gid.cc)."""
+        return self.routable or self.is_direct
+
+    @property
     def usable(self) -> bool | Unknown:
         """Return whether it is a RoCE v2 GID with a routable address."""
         return then(self.type, lambda kind: self.routable and kind == "RoCE v2")
@@ -92,9 +102,9 @@ def nccl_choice(
             continue
         if isinstance(candidate.type, Unknown):
             return candidate.type
-        if not candidate.routable or candidate.type != version:
+        if not candidate.is_valid or candidate.type != version:
             continue
-        if current is None or not current.routable:
+        if current is None or not current.is_valid:
             chosen = index
         elif isinstance(current.type, Unknown):
             return current.type

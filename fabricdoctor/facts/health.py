@@ -25,6 +25,8 @@ _ENDS = {"set-up": frozenset(_KINDS), "module-plugged": frozenset({"module-error
 _WINDOW_S = 86400.0
 #: How far the log's clock may be ahead of the time since boot.
 _CLOCKS_DIFFER_S = 60.0
+#: Two messages of one kind, unlike in words and so near to each other, are of one event.
+_ONE_EVENT_S = 0.5
 _STATES = ("healthy", "error")
 
 
@@ -118,6 +120,9 @@ def _of_adapter(lines: list[dict[str, Any]], now: float) -> tuple[Said, ...]:
     for ago, kind, text in sorted((_line(line, now) for line in lines), reverse=True):
         for ended in _ENDS.get(kind, ()):
             open_since[ended].clear()
+        same = open_since.get(kind, [])[-1:]
+        if same and same[0][0] - ago < _ONE_EVENT_S and same[0][1] != text:
+            continue  # kernel and driver each have a message for it
         if kind in open_since and ago <= _WINDOW_S:
             open_since[kind].append((ago, text))
     return tuple(Said(kind, found[-1][1], len(found), found[-1][0]) for kind, found in open_since.items() if found)

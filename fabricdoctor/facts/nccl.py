@@ -35,13 +35,14 @@ class NcclSettings:
         return self.settings.get(name)
 
     def text(self, name: str, default: str) -> str:
+        """Return a setting; one that is set to nothing is, to NCCL, not set (src/misc/param.cc)."""
         setting = self.settings.get(name)
-        return default if setting is None else setting.value
+        return setting.value if setting is not None and setting.value else default
 
     def number(self, name: str, default: int) -> int | Unknown:
-        """Return a setting as NCCL reads it: with strtoll, so an empty text is 0 (NCCL_IB_GID_INDEX="")."""
+        """Return a setting as NCCL reads it: with strtoll, where it is set to anything (src/misc/param.cc)."""
         setting = self.settings.get(name)
-        if setting is None:
+        if setting is None or not setting.value:
             return default
         found = re.match(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)", setting.value)
         if found is None or len(found.group(2)) > _DIGITS:

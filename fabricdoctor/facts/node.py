@@ -154,6 +154,10 @@ class Node:
         return then(self.fabric_ports, lambda ports: rated_ports(ports, known_or(self.physical_links, ())))
 
     @property
+    def bonded_links(self) -> tuple[PhysicalLink, ...] | Unknown:
+        return then(self.physical_links, lambda links: tuple(link for link in links if link.is_member))
+
+    @property
     def layer_ports(self) -> tuple[LayerPort, ...] | Unknown:
         return then(self.all_devices, lambda found: layer_ports(found, self.gpus))
 
@@ -271,8 +275,9 @@ def _missing(
 ) -> tuple[MissingDevice, ...] | Unknown:
     """Return adapters of the same model as the rails' that have no RDMA device.
 
-    A function without any interface that has a driver lives in another network namespace, and is not missed. Nor is
-    the other port of an adapter that has one RDMA device over a bond of both.
+    A function without any interface that has a driver lives in another network namespace, and is not missed, unless
+    its driver made nothing at all of it, and something of others of the model. Nor is the other port of an adapter
+    missed that has one RDMA device over a bond of both.
     """
     if isinstance(pci, Unknown):
         return pci
@@ -287,7 +292,7 @@ def _missing(
     return tuple(
         MissingDevice(f.address, f.driver, f.netdevs, models.count(f.model))
         for f in pci
-        if f.model in models and not f.is_vf and _offers_none(f, offered) and not _elsewhere(f)
+        if f.model in models and not f.is_vf and _offers_none(f, offered) and not _elsewhere(f, pci)
         if not any((_slot(f.address), name) in carried for name in known_or(f.netdevs, ()))
         and all(
             name in placed for g in pci if _slot(g.address) == _slot(f.address) for name in known_or(g.rdma, ("?",))
@@ -310,8 +315,10 @@ def _offers_none(function: PciFunction, offered: set[str]) -> bool:
     return function.address not in offered and known_or(function.rdma, ("?",)) == ()
 
 
-def _elsewhere(function: PciFunction) -> bool:
+def _elsewhere(function: PciFunction, pci: tuple[PciFunction, ...]) -> bool:
     driver = function.driver
     if driver is None:
         return False
+    if function.shows_nothing and known_or(function.parts, None) == ():
+        return not any(known_or(f.parts, ()) for f in pci if f.model == function.model)
     return known_or(driver, "?").startswith("vfio") or known_or(function.netdevs, ()) == ()

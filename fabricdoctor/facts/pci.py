@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..host import Host, Question
@@ -28,6 +28,15 @@ class PciFunction:
     is_vf: bool
     rdma: tuple[str, ...] | Unknown
     netdevs: tuple[str, ...] | Unknown
+    #: the parts its driver made of it (auxiliary devices, as mlx5_core.rdma.0); read only where it has no other sign
+    parts: tuple[str, ...] | Unknown = field(default_factory=lambda: Unknown("parts", "not-applicable"))
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Return whether a driver of this host has it, and made neither an interface nor an RDMA device of it here."""
+        driver = known_or(self.driver, None)
+        bound = driver is not None and not driver.startswith("vfio")
+        return bound and known_or(self.rdma, ("?",)) == () and known_or(self.netdevs, ("?",)) == ()
 
     def __str__(self) -> str:
         return self.address
@@ -42,7 +51,26 @@ def pci_functions(host: Host) -> tuple[PciFunction, ...] | Unknown:
     if isinstance(kinds, Unknown):
         return kinds
     host.ask_all([question for name in kinds for question in _questions(name)])
-    return tuple(_function(host, name, kind) for name, kind in kinds.items())
+    return _with_parts(host, tuple(_function(host, name, kind) for name, kind in kinds.items()))
+
+
+def _with_parts(host: Host, functions: tuple[PciFunction, ...]) -> tuple[PciFunction, ...]:
+    """Read the parts of adapters that show nothing, and of others of the same model to compare with."""
+    models = {f.model for f in functions if f.kind == "network" and f.shows_nothing and not f.is_vf}
+    alike = {f.address for f in functions if f.model in models and f.driver is not None}
+    if not alike:
+        return functions
+    host.ask_all([("list", f"{_DEVICES}/{address}") for address in sorted(alike)])
+    return tuple(replace(f, parts=_parts(host, f.address)) if f.address in alike else f for f in functions)
+
+
+def _parts(host: Host, address: str) -> tuple[str, ...] | Unknown:
+    def pick(names: Any) -> tuple[str, ...]:
+        if "vendor" not in _texts(names):
+            raise ValueError("not the directory of a PCI function")
+        return tuple(name for name in names if re.fullmatch(r"\w+\.[\w-]+\.\d+", name))
+
+    return then(host.ask("list", f"{_DEVICES}/{address}"), pick, f"list {_DEVICES}/{address}")
 
 
 def _kinds(host: Host, names: list[str]) -> dict[str, str]:

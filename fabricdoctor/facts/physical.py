@@ -43,6 +43,8 @@ class PhysicalLink:
     corrected_bits: int | Unknown
     module: Module | Unknown
     siblings: tuple[PhysicalLink, ...] = ()
+    #: whether its port has other links as well, as a bond's members
+    is_member: bool = False
 
     @property
     def was_up(self) -> Literal[True] | Unknown:
@@ -136,6 +138,7 @@ def _link(host: Host, at: Interface, log: Any, *, in_guest: bool) -> PhysicalLin
         uncorrectable=lost,
         corrected_bits=corrected,
         module=plugged,
+        is_member=not at.sole,
     )
 
 

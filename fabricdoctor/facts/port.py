@@ -52,6 +52,8 @@ class Port:
     role: str = ""
     siblings_up: bool | Unknown = field(default_factory=lambda: Unknown("siblings", "missing"))
     siblings_rate_gbps: float | None | Unknown = None
+    #: whether another rail has, or may have, a RoCE v2 GID with a routable address
+    siblings_routable: bool = True
     far_end: str = ""
     diagnosis: LinkDiagnosis | Unknown = field(default_factory=lambda: Unknown("tool mlxlink", "not-applicable"))
 

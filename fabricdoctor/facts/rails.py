@@ -105,7 +105,10 @@ def _with_role(
     missed: bool | Unknown = up > len(peers) / 2 and (not gpus or up < gpus)
     if missed and not sure:
         missed = Unknown(f"siblings of {port}", "unparsable", "which ports are its siblings could not be read")
-    return replace(port, role=role, siblings_up=missed, siblings_rate_gbps=_usual_rate(others))
+    routable = any(known_or(p.usable_gids, (None,)) for p in others)
+    return replace(
+        port, role=role, siblings_up=missed, siblings_rate_gbps=_usual_rate(others), siblings_routable=routable
+    )
 
 
 def _seat(device: Device, port: Port) -> tuple[str, int]:
@@ -134,6 +137,7 @@ def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) ->
     hardware = any(not device.is_software for device, _ in ports)
     physical = any(not (device.is_vf or device.is_software or str(port) in away) for device, port in ports)
     role = {str(port): _not_fabric(device, port, hardware=hardware, physical=physical) for device, port in ports}
+    role |= dict.fromkeys(_not_given(ports), "no device node in this container, others have one")
     role |= dict.fromkeys(away, "no interface in this network namespace")
     groups: dict[tuple[str, str, float], list[tuple[Device, Port]]] = {}
     for device, port in ports:
@@ -171,6 +175,15 @@ def _elsewhere(ports: list[tuple[Device, Port]]) -> set[str]:
     away = [port for port in maybe if isinstance(port.netdev, Unknown) and not known_or(port.gids, ())]
     sure = any(p.netdev.why == "missing" and not isinstance(p.gids, Unknown) for p in away)  # type: ignore[union-attr]
     return {str(port) for port in away} if here and sure else set()
+
+
+def _not_given(ports: list[tuple[Device, Port]]) -> set[str]:
+    """Return the ports of devices that this container was not given, where it was given others of the host's.
+
+    A host has the node of each device (devtmpfs); a container sees them all in sysfs and has the nodes it was given.
+    """
+    given = any(not isinstance(d.uverbs, Unknown) and d.uverbs and not d.is_software for d, _ in ports)
+    return {str(port) for device, port in ports if given and known_or(device.uverbs, "") is None}
 
 
 def _not_fabric(device: Device, port: Port, *, hardware: bool, physical: bool) -> str:

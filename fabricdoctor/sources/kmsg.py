@@ -61,6 +61,8 @@ _TABLE = (
         r"NETDEV WATCHDOG(?:: (?:CPU: \d+|(?P<device>\S+) \([^)]*\)): transmit queue \d+ timed out(?: \d+ ms)?)?",
         False,
     ),
+    # what the driver adds to it; kernels before 6.7 print the line above once in their life (WARN_ONCE)
+    ("transmit-timeout", "TX timeout detected", r"(?<=: )TX timeout detected", True),
     (
         "pcie-bandwidth",
         "available PCIe bandwidth, limited by",

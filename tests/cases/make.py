@@ -366,5 +366,7 @@ CASES = (
 
 
 if __name__ == "__main__":
-    for case in CASES:
+    from cases import reports
+
+    for case in (*CASES, *reports.CASES):
         recording.write(case.file, case.recording().text())

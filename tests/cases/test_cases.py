@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from cases.make import CASES
+from cases import make, reports
 
 from fabricdoctor import catalogue, expect, recording
 from fabricdoctor.facts import observe
 from fabricdoctor.finding import Verdict
 from fabricdoctor.judge import conclude, judge
 
+CASES = make.CASES + reports.CASES
 CHECKS = catalogue.load([catalogue.builtin()]).checks.values()
 
 

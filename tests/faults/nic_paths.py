@@ -53,6 +53,15 @@ def settings(**own: str) -> dict[str, Any]:
     }
 
 
+#: what the kernel and the driver say of one transmit timeout
+_TWICE_SAID = {
+    "kmsg": [
+        {"seconds": 863000.1, "kind": "transmit-timeout", "device": _PCI, "text": "TX timeout detected"},
+        {"seconds": 863000.2, "kind": "transmit-timeout", "device": _PCI, "text": "NETDEV WATCHDOG: CPU: 3"},
+    ]
+}
+
+
 def said(kind: str, text: str, hours_ago: float = 1.0, device: str = _PCI, times: int = 1) -> dict[str, Any]:
     line = {"seconds": 864000.0 - 3600 * hours_ago, "kind": kind, "device": device, "text": text}
     return {"kmsg": [dict(line, seconds=line["seconds"] - n) for n in reversed(range(times))]}
@@ -109,6 +118,16 @@ FAULTS = {
             **_BOND,
         ),
     ],
+    "bond-member-flapped": [
+        Row(
+            {f"read {_NET}/port1/carrier_changes": "3"},
+            "port1 lost its link 1 time",
+            "warning",
+            subject="mlx5_0/1 (port1)",
+            before={f"read {_NET}/port1/carrier_changes": "1"},
+            node=make.bond,
+        ),
+    ],
     "bond-one-member-carries-all": [
         Row(sent(300.0, 1.0), "port0 sent 100% of the bond's traffic, at 300 Gb/s", "warning", **_BOND),
     ],
@@ -126,6 +145,13 @@ FAULTS = {
             "warning",
             subject="mlx5_0",
         ),
+        Row(
+            said("transmit-timeout", "TX timeout detected", times=2),
+            "TX timeout detected: 2 times",
+            "warning",
+            subject="mlx5_0",
+        ),
+        Row(_TWICE_SAID, "TX timeout detected: 1 time,", "warning", subject="mlx5_0"),
         Row(said("module-error", "Cable error, Bad or shorted cable/module"), "Cable", "warning", subject="mlx5_0"),
         Row(said("insufficient-power", "Detected insufficient power"), "insufficient", "info", subject="mlx5_0"),
         Row(

@@ -34,7 +34,7 @@ _ALL_OFF = {f"read {_ECN}/roce_{half}/enable/{p}": "0" for half in ("np", "rp") 
 FAULTS = {
     "traffic-class-misses-lossless-priority": [
         Row(_env(NCCL_IB_TC="41"), "NCCL_IB_TC (environment) is 41: DSCP 10, priority 1", also=_CHAIN),
-        Row(_env(NCCL_IB_TC=""), "NCCL_IB_TC (environment) is 0: DSCP 0, priority 0", also=_CHAIN),
+        Row(_env(NCCL_IB_TC="0"), "NCCL_IB_TC (environment) is 0: DSCP 0, priority 0", also=_CHAIN),
         Row({_TCLASS: "Global tclass=160"}, "the kernel's traffic class for all is 160: DSCP 40", also=_CHAIN),
         Row({_TOS: "184"}, "rdma_cm's default_roce_tos is 184: DSCP 46, priority 5", also=_CHAIN),
     ],

@@ -25,7 +25,7 @@ _MOVED = _gids(at4=_LINK_LOCAL, at7=_IPV4)
 FAULTS = {
     _NOT_ROUTABLE: [
         Row(_pin("1"), "index 1 (fe80::1, RoCE v2)"),
-        Row(_pin(""), "index 0 (fe80::1, RoCE v1)"),
+        Row(_pin(" "), "index 0 (fe80::1, RoCE v1)"),
         Row(_pin("9"), "index 9, which is empty"),
         Row(_pin("3"), "index 3, which is empty", node=make.pod),
         Row(_gids(at0=_LINK_LOCAL, at3=_IPV6), "index 0 (fe80::1"),

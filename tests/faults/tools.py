@@ -54,7 +54,9 @@ _MASKED = (
 
 
 def _off(*halves: str):
-    return {f"read /sys/class/net/rail0/ecn/roce_{half}/enable/3": "0" for half in halves}
+    """Slowing down is a matter of each priority; answering marks is off for the port or not at all."""
+    priorities = {"rp": (3,), "np": range(8)}
+    return {f"read /sys/class/net/rail0/ecn/roce_{half}/enable/{p}": "0" for half in halves for p in priorities[half]}
 
 
 FAULTS = {

@@ -47,6 +47,13 @@ def one(text):
             "0000:43:00.0",
             "firmware version: 28.39.1002",
         ),
+        (MLX5 + "rail0: TX timeout detected", "transmit-timeout", "0000:43:00.0", "TX timeout detected"),
+        (
+            "bnxt_en 0000:43:00.0 rail0: TX timeout detected, starting reset task!",
+            "transmit-timeout",
+            "0000:43:00.0",
+            "TX timeout detected",
+        ),
         (
             MLX5 + "Port module event: module 0, Cable unplugged",
             "module-unplugged",

@@ -1,0 +1,48 @@
+"""What is said of a port that is down, and how to repair it, as far as the interface above it matters."""
+
+import pytest
+from faults.row import Row
+from nodes import make
+
+from fabricdoctor.judge import judge
+
+_PORT = "/sys/class/infiniband/mlx5_0/ports/1"
+_DOWN = {f"read {_PORT}/state": "1: DOWN", f"read {_PORT}/phys_state": "2: Polling"}
+_SET_DOWN = {"read /sys/class/net/rail0/flags": "0x1002"}
+
+
+def fault(checks, changes, node, check="port-not-active"):
+    found = judge(checks.values(), Row(changes, "", node=node).observed(), make.LOSSLESS)
+    return next(f.fault for f in found if f.check == check and f.fault)
+
+
+def test_ip_over_infiniband_that_is_set_down_is_not_why_its_port_has_no_link(checks):
+    said = fault(checks, _DOWN | _SET_DOWN, make.infiniband)
+    assert (said.saw, said.fix) == ("DOWN (physical state Polling)", "mlxlink -d mlx5_0 -m")
+
+
+def test_an_ethernet_interface_that_is_set_down_is(checks):
+    said = fault(checks, _DOWN | _SET_DOWN, make.two_rails_roce)
+    assert "(physical state Polling): administratively down" in said.saw
+
+
+def test_of_a_bond_its_members_are_to_be_looked_at(checks):
+    said = fault(checks, _DOWN, make.bond)
+    assert said.fix == "cat /proc/net/bonding/bond0; " + "; ".join(
+        f"ethtool {name}; ethtool -m {name}" for name in ("port0", "port1")
+    )
+
+
+@pytest.mark.parametrize(
+    ("paused", "fix"),
+    [
+        (0b01001000, "dcb pfc set dev rail0 prio-pfc all:off 3:on"),
+        (0b00001000, "dcb app replace dev rail0 dscp-prio 26:6"),
+    ],
+)
+def test_cnps_are_moved_to_a_class_without_pfc_or_the_pfc_is_taken_off_it(checks, paused, fix):
+    def dcb(answer):
+        answer["pfc"]["enabled"] = paused
+
+    cnp_dscp = {"read /sys/class/net/rail0/ecn/roce_np/cnp_dscp": "48" if paused & 0b01000000 else "26"}
+    assert fault(checks, {"dcb rail0": dcb} | cnp_dscp, make.two_rails_roce, "cnp-maps-to-paused-class").fix == fix
