@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from ipaddress import IPv6Address
 
 import pytest
 from faults.roce_gid import _IPV4, _LINK_LOCAL, _MOVED, _gids, _pin
 from faults.row import Row
 from nodes import make
 
-from fabricdoctor.facts import observe
+from fabricdoctor.facts import Gid, nccl_choice, observe
 from fabricdoctor.finding import Verdict
 from fabricdoctor.judge import judge
 
@@ -44,6 +45,19 @@ def test_a_pod_with_its_index_set_is_right_for_every_nccl(checks):
 
 def test_an_old_nccl_with_the_right_index_set_is_clean(checks):
     assert said(checks, _pin("3"), "2.18") == {}
+
+
+def test_nccl_takes_an_ipv4_address_that_an_interface_gave_itself_for_valid():
+    """Only fe80::/64 is link-local to it (src/transport/net_ib/gid.cc)."""
+    kinds = [("fe80::1", "RoCE v1"), ("fe80::1", "RoCE v2"), *(("::ffff:169.254.28.198", f"RoCE v{n}") for n in (1, 2))]
+    table = tuple(Gid(at, IPv6Address(address), kind, "rail0") for at, (address, kind) in enumerate(kinds))
+    assert nccl_choice(table) == 3
+    assert not table[3].usable
+
+
+def test_a_setting_that_is_set_to_nothing_is_not_set(checks):
+    empty = {"environ": {"HOME": "/", "NCCL_IB_TC": "106", "NCCL_IB_GID_INDEX": "", "NCCL_IB_ADDR_FAMILY": ""}}
+    assert said(checks, empty) == {}
 
 
 def test_an_old_nccl_may_find_index_0_routable(checks):

@@ -50,9 +50,8 @@ LEGAL: tuple[tuple[str, str, set[str]], ...] = (
     # libibverbs finds no provider
     (r"verbs.devices devices", r"\[\]", {"no-userspace-provider"}),
     (r"verbs.devices devices #", "deleted", {"no-userspace-provider"}),
-    # NCCL reads any text as a number
-    (r"environ NCCL_IB_TC", "''", {_CLASS, "qos-chain-broken"}),
-    (r"environ NCCL_IB_TC", "'-1'", {"traffic-class-unset"}),
+    # what is set to nothing is not set
+    (r"environ NCCL_IB_TC", "''|'-1'", {"traffic-class-unset"}),
     # global pause is really on
     (r"ethtool.pause (rail|port)# [rt]x", "True", {"global-pause-with-pfc", "qos-chain-broken"}),
 )

@@ -6,7 +6,8 @@ def no_userspace_provider(device: Device, _: Expect) -> Fault | None:
     """
     ## What it looks at
     Whether the device has a uverbs node in /dev/infiniband, and whether libibverbs finds a provider for it that
-    speaks the kernel driver's ABI.
+    speaks the kernel driver's ABI. A container that has the nodes of some devices was given these only; how many it
+    should have is «devices».
 
     ## Why it matters
     The kernel shows the device, `ibstat` looks healthy, and yet no program can open it. NCCL then finds no
