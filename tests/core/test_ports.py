@@ -1,9 +1,12 @@
-"""What is said of a port that is down, and how to repair it, as far as the interface above it matters."""
+"""Ports that are down and adapters that show nothing: what is said of them, and how to repair it."""
 
 import pytest
+from cases import reports
 from faults.row import Row
 from nodes import make
 
+from fabricdoctor.facts import observe
+from fabricdoctor.host import Replay
 from fabricdoctor.judge import judge
 
 _PORT = "/sys/class/infiniband/mlx5_0/ports/1"
@@ -46,3 +49,21 @@ def test_cnps_are_moved_to_a_class_without_pfc_or_the_pfc_is_taken_off_it(checks
 
     cnp_dscp = {"read /sys/class/net/rail0/ecn/roce_np/cnp_dscp": "48" if paused & 0b01000000 else "26"}
     assert fault(checks, {"dcb rail0": dcb} | cnp_dscp, make.two_rails_roce, "cnp-maps-to-paused-class").fix == fix
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        {"value": ["class", "driver", "mlx5_core.eth.2", "mlx5_core.rdma.2", "vendor"]},
+        {"value": []},
+        {"unknown": "missing"},
+        {"unknown": "timeout"},
+    ],
+)
+def test_an_adapter_in_another_namespace_is_not_missed_nor_one_that_could_not_be_looked_at(checks, listing):
+    answers = make._roce()
+    reports.dead_adapter(answers)
+    taken = make.record(answers)
+    seen = taken.answers | {f"list /sys/bus/pci/devices/{make._address('nic', 2)}": listing}
+    found = judge(checks.values(), observe(Replay(seen, taken.before, taken.seconds)), make.LOSSLESS)
+    assert [f for f in found if f.fault] == []
