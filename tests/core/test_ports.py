@@ -40,10 +40,10 @@ def test_of_a_bond_its_members_are_to_be_looked_at(checks):
     ("paused", "fix"),
     [
         (0b01001000, "dcb pfc set dev rail0 prio-pfc all:off 3:on"),
-        (0b00001000, "dcb app replace dev rail0 dscp-prio 26:6"),
+        (0b00001000, "echo 48 > /sys/class/net/rail0/ecn/roce_np/cnp_dscp, or with the vendor's tool"),
     ],
 )
-def test_cnps_are_moved_to_a_class_without_pfc_or_the_pfc_is_taken_off_it(checks, paused, fix):
+def test_cnps_get_a_dscp_of_their_own_or_the_pfc_is_taken_off_their_class(checks, paused, fix):
     def dcb(answer):
         answer["pfc"]["enabled"] = paused
 
