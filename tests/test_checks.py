@@ -146,3 +146,11 @@ def test_a_virtual_function_in_a_guest_has_no_dcb_and_is_not_unknown_for_it(chec
     found = judge(checks.values(), observe(make.virtual().host()), make.LOSSLESS)
     chain = [f for f in found if f.check == "qos-chain-broken"]
     assert [(f.verdict.value, f.why) for f in chain] == [("skipped", "not-applicable")] * 2
+
+
+@pytest.mark.parametrize(("memlock", "advice"), [(None, "rdma resource show"), (65536, "ulimit -l unlimited")])
+def test_a_limit_is_blamed_only_where_there_is_one(checks, memlock, advice):
+    refused = {"errno": 12, "detail": "Cannot allocate memory"}
+    row = Row({"verbs.usable mlx5_0": lambda a: a["steps"].update(mr=refused), "limits": {"memlock": memlock}}, "")
+    found = judge([checks["uverbs-not-usable"]], row.observed(), row.expectations())
+    assert next(f.fault.fix for f in found if f.fault).startswith(advice)

@@ -14,8 +14,8 @@ def uverbs_not_usable(device: Device, _: Expect) -> Fault | None:
 
     ## How to fix
     Permission denied: the uverbs nodes must be readable and writable by everyone (rdma-core's udev rules do that).
-    Cannot allocate memory at `mr`: the locked-memory limit is too low. At `cq` or `qp`: the device or the IOMMU ran
-    out of resources; look at `rdma resource` and the kernel log.
+    Cannot allocate memory at `mr`: the locked-memory limit is too low. Where that is unlimited, and at `cq` or `qp`:
+    the device or the IOMMU ran out of resources; look at `rdma resource` and the kernel log.
     """
     steps = known(device.usable)
     failed = next((step for step, error in steps.items() if error is not None), None)
@@ -25,7 +25,7 @@ def uverbs_not_usable(device: Device, _: Expect) -> Fault | None:
     fix = f"rdma resource show; dmesg | grep {known_or(device.pci, device.name)}"
     if error.startswith(("errno 13:", "errno 1:")):
         fix = f"chmod 0666 {node} /dev/infiniband/rdma_cm; in a cgroup: allow the device too"
-    elif error.startswith("errno 12:") and failed == "mr":
+    elif error.startswith("errno 12:") and failed == "mr" and not known_or(device.locks_all, default=False):
         fix = "ulimit -l unlimited; to keep it: LimitMEMLOCK=infinity in slurmd.service"
     return Fault(
         f"{failed} failed for uid {known_or(device.tried_as, '?')}: {error}", "open, pd, cq, qp and mr succeed", fix

@@ -36,6 +36,8 @@ class Device:
     provider: bool | Unknown
     provider_warning: str
     usable: Mapping[str, str | None] | Unknown
+    #: whether the limit of locked memory is none, asked only where memory could not be registered
+    locks_all: bool | Unknown
     tried_as: int | Unknown
     ports: tuple[Port, ...] | Unknown
     firmware: str | Unknown
@@ -138,6 +140,7 @@ def _device(host: Host, name: str, uverbs: dict[str, str | None] | Unknown, list
         usable=Unknown(f"verbs.usable {name}", "unsupported", "libibverbs does not list the device")
         if usable is None
         else then(usable, _steps, f"verbs.usable {name}"),
+        locks_all=_locks_all(host, usable),
         tried_as=then(usable, lambda u: int(u["uid"])) if usable is not None else Unknown("verbs.usable", "missing"),
         ports=then(
             ports(host, name, bound, verbs, made_by.strip() or known_or(bound, "?")),
@@ -165,6 +168,13 @@ def _seen(answer: Any) -> str:
     if isinstance(answer, Unknown):
         return "-" if answer.why == "missing" else "?"
     return "+"
+
+
+def _locks_all(host: Host, usable: Any) -> bool | Unknown:
+    refused = then(usable, lambda answer: answer["steps"]["mr"] is not None) if usable is not None else False
+    if not known_or(refused, default=False):
+        return Unknown("limits", "not-applicable", "memory could be registered")
+    return then(host.ask("limits"), lambda answer: answer["memlock"] is None, "limits")
 
 
 def _usable(host: Host, name: str, job_uid: int | None) -> Any:
