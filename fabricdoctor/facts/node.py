@@ -24,7 +24,7 @@ from .physical import PhysicalLink, physical_links
 from .port import Port
 from .qos import Link, link
 from .rails import FABRIC, Rails, assign_roles
-from .shapes import Shaped
+from .shapes import Shaped, Silent
 from .siblings import Board, LayerPort, RatedPort, boards, layer_ports, rated_ports
 from .tools.mstconfig import Firmware
 from .traffic import Traffic, traffic
@@ -252,16 +252,23 @@ def _job_uid(host: Host) -> int | None:
 
 
 def _links(host: Host, interfaces: tuple[Interface, ...], *, in_guest: bool) -> tuple[Link, ...]:
-    """Return the QoS state of each RoCE rail's interfaces."""
+    """Return the QoS state of each RoCE rail's interfaces.
+
+    A port without a link has none to be judged: it may never have been set up, and port-not-active tells where it is
+    missed. Where it is not known whether it has one, neither is its QoS state.
+    """
 
     def read(at: Interface, netdev: Netdev) -> Link:
-        own = link(host, at.port, at.label, netdev, known_or(at.device.pci, ""), is_virtual=at.is_virtual or in_guest)
-        return with_qos(host, own, netdev.driver, at.device)
+        asked = Silent(at.port.active) if isinstance(at.port.active, Unknown) else host
+        own = link(asked, at.port, at.label, netdev, known_or(at.device.pci, ""), is_virtual=at.is_virtual or in_guest)
+        return with_qos(asked, own, netdev.driver, at.device)
 
     return tuple(
         read(at, at.netdev)
         for at in interfaces
-        if at.netdev is not None and known_or(at.port.is_ethernet, default=True)
+        if at.netdev is not None
+        and known_or(at.port.is_ethernet, default=True)
+        and known_or(at.port.active, default=True)
     )
 
 

@@ -34,6 +34,25 @@ class Shaped:
         return self._host.seconds()
 
 
+class Silent:
+    """A host that tells nothing, for one reason."""
+
+    def __init__(self, why: Unknown) -> None:
+        self._why = why
+
+    def ask(self, _: str, __: str = "") -> Any:
+        return self._why
+
+    def ask_all(self, questions: Sequence[Question]) -> list[Any]:
+        return [self._why for _ in questions]
+
+    def earlier(self, _: str, __: str = "") -> Any:
+        return self._why
+
+    def seconds(self) -> float | Unknown:
+        return self._why
+
+
 def _shaped(answer: Any, kind: str, key: str) -> Any:
     shape = _SHAPES.get(kind, dict)
     if isinstance(answer, Unknown) or (isinstance(answer, shape) and not isinstance(answer, bool)):

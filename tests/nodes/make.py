@@ -391,7 +391,7 @@ def pod() -> Recording:
 
 
 def spare_port() -> Recording:
-    """Make a node whose third port was never cabled nor given an address."""
+    """Make a node whose third port was never cabled, given an address, or set up in any other way."""
     answers = _roce(3)
     port = f"{_IB}/mlx5_2/ports/1"
     answers["addresses"]["rail2"] = []
@@ -400,6 +400,9 @@ def spare_port() -> Recording:
     answers |= {f"read {port}/counters/{name}": "0" for name in ("port_rcv_data", "port_rcv_packets")}
     answers[f"read {port}/counters/link_downed"] = "2"  # rxe counts what comes down, whether it was up or not
     answers |= {f"read {_NET}/rail2/carrier_up_count": "0", f"read {_NET}/rail2/speed": "-1"}
+    answers["dcb rail2"] |= {"app": [], "pfc": answers["dcb rail2"]["pfc"] | {"enabled": 0}}
+    answers[f"read {_NET}/rail2/mtu"] = "1500"
+    answers["ethtool.pause rail2"] |= {"rx": True, "tx": True}
     gpu = _address("gpu", 2)
     answers[f"list {_PCI}"] = [name for name in answers[f"list {_PCI}"] if name != gpu]
     return record(answers, {"none": 0})
