@@ -35,12 +35,12 @@ _CLASS = "traffic-class-misses-lossless-priority"
 #: the value is a representation, "deleted" for a member that is gone, or ".*".
 LEGAL: tuple[tuple[str, str, set[str]], ...] = (
     # the classification table is really empty: packets are then classified by PCP
-    (r"dcb (rail|port)# app", r"\[\]", {"trust-mismatch", "qos-chain-broken", _CLASS}),
+    (r"dcb \S+ app", r"\[\]", {"trust-mismatch", "qos-chain-broken", _CLASS}),
     # the entry of DSCP 26 is really not there
-    (r"dcb (rail|port)# app #", "deleted", {"dscp-not-mapped-to-lossless-priority", "qos-chain-broken", _CLASS}),
+    (r"dcb \S+ app #", "deleted", {"dscp-not-mapped-to-lossless-priority", "qos-chain-broken", _CLASS}),
     # no visible GID, or not the one of the address
-    (r"gids mlx#_#/# entries", r"\{\}", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
-    (r"gids mlx#_#/# entries #", "deleted", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
+    (r"gids \w+/# entries", r"\{\}", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
+    (r"gids \w+/# entries #", "deleted", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
     # device nodes that are not there, and the class without ib_uverbs
     (r"list /dev/infiniband", r"\[\]|missing", {"no-userspace-provider"}),
     (r"list /dev/infiniband #", r"deleted|'-1'|'18446744073709551615'", {"no-userspace-provider"}),
@@ -54,7 +54,7 @@ LEGAL: tuple[tuple[str, str, set[str]], ...] = (
     (r"environ NCCL_IB_TC", "''", {_CLASS, "qos-chain-broken"}),
     (r"environ NCCL_IB_TC", "'-1'", {"traffic-class-unset"}),
     # global pause is really on
-    (r"ethtool.pause (rail|port)# [rt]x", "True", {"global-pause-with-pfc", "qos-chain-broken"}),
+    (r"ethtool.pause \S+ [rt]x", "True", {"global-pause-with-pfc", "qos-chain-broken"}),
 )
 
 

@@ -12,6 +12,7 @@ from .by_tool import heard, stored_settings, with_notes, with_qos
 from .counters import uptime
 from .health import Adapter, adapters
 from .interfaces import Interface, beneath
+from .inventory import Inventory, inventory
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
 from .nccl_rails import NcclRails, RailPort
@@ -87,22 +88,13 @@ def _traffic_class(value: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inventory:
-    """How many RDMA devices of the fabric there are."""
-
-    devices: tuple[str, ...] | Unknown
-
-    def __str__(self) -> str:
-        return "node"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """Everything that can be judged. `fabric_devices` and the ports and links below are the training fabric's only."""
 
     hostname: str | Unknown
     uptime: float | Unknown
     all_devices: tuple[Device, ...] | Unknown
+    inventory: tuple[Inventory, ...]
     gpus: tuple[PciFunction, ...] | Unknown
     missing_devices: tuple[MissingDevice, ...] | Unknown
     links: tuple[Link, ...] | Unknown
@@ -155,7 +147,7 @@ class Node:
 
     @property
     def layer_ports(self) -> tuple[LayerPort, ...] | Unknown:
-        return then(self.all_devices, lambda found: layer_ports(found, self.gpus))
+        return then(self.all_devices, lambda found: layer_ports(found, self.gpus, len(self.inventory[0].doubtful)))
 
     @property
     def boards(self) -> tuple[Board, ...] | Unknown:
@@ -181,10 +173,6 @@ class Node:
     def peer_links(self) -> tuple[PeerLink, ...] | Unknown:
         return then(self.links, lambda ls: tuple(PeerLink(x, neighbour_of(x.netdev, self.neighbours)) for x in ls))
 
-    @property
-    def inventory(self) -> tuple[Inventory, ...]:
-        return (Inventory(then(self.fabric_devices, lambda found: tuple(d.name for d in found))),)
-
 
 def _fabric(found: tuple[Device, ...]) -> tuple[Device, ...]:
     return tuple(d for d in found if any(p.role == FABRIC for p in known_or(d.ports, ())))
@@ -205,6 +193,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),
         uptime=then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime"),
         all_devices=found,
+        inventory=(inventory(found, pci),),
         gpus=gpus,
         missing_devices=_missing(pci, found),
         links=then(interfaces, lambda i: _links(host, i, in_guest=in_guest)),

@@ -129,7 +129,7 @@ def _named(ports: list[tuple[Device, Port]], rails: tuple[str, ...]) -> dict[str
 
 
 def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> dict[str, str]:
-    """Choose the group of one board and link layer that is nearest to the GPUs, else the largest."""
+    """Choose the group of one board and link layer that is nearest to the GPUs, else the largest that is in use."""
     away = _elsewhere(ports)
     hardware = any(not device.is_software for device, _ in ports)
     physical = any(not (device.is_vf or device.is_software or str(port) in away) for device, port in ports)
@@ -142,12 +142,17 @@ def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) ->
     if not groups:
         return role
     votes = Tally(key for gpu in gpus for key in _near(gpu, groups))
-    best = max(groups, key=lambda key: (votes[key], len(groups[key]), key[2], key))
+    best = max(groups, key=lambda key: (votes[key], _in_use(groups[key]), len(groups[key]), key[2], key))
     for key, members in groups.items():
         for _, port in members:
             role[str(port)] = FABRIC if key == best else f"{OTHER_GROUP}: {key[0]}, {key[1]}, {key[2]:g} Gb/s"
     role.update({str(port): "nearest to no GPU, its siblings are" for port in _far(groups[best], gpus)})
     return role
+
+
+def _in_use(members: list[tuple[Device, Port]]) -> int:
+    """Return how many of these ports ever had a link."""
+    return sum(known_or(port.ever_up, default=True) for _, port in members)
 
 
 def _far(members: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> list[Port]:
