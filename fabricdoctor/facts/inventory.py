@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..unknown import Unknown, known_or
 from .nic import Device
 from .pci import PciFunction
-from .rails import FABRIC, OTHER_GROUP
+from .rails import AWAY, FABRIC, OTHER_GROUP
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Inventory:
 
 
 def inventory(devices: tuple[Device, ...] | Unknown, pci: tuple[PciFunction, ...] | Unknown) -> Inventory:
+    """Count the rails' devices, and those of their model whose interface was given to a container: they are not gone."""
     if isinstance(devices, Unknown):
         return Inventory(devices)
     rails = tuple(d for d in devices if any(p.role == FABRIC for p in known_or(d.ports, ())))
@@ -44,13 +45,13 @@ def inventory(devices: tuple[Device, ...] | Unknown, pci: tuple[PciFunction, ...
     wanted = {models.get(known_or(d.pci, "")) for d in rails} | {None}
     layers = {known_or(p.link_layer, "?") for d in rails for p in known_or(d.ports, ())}
     alike = [d for d in others if models.get(known_or(d.pci, "")) in wanted and not d.is_software]
-    return Inventory(
-        names, (*(d.name for d in alike if _in_doubt(d, layers)), *_not_listed(pci, {d.name for d in devices}))
-    )
+    away = tuple(d.name for d in alike if any(p.role == AWAY for p in known_or(d.ports, ())))
+    doubtful = [d.name for d in alike if d.name not in away and _in_doubt(d, layers)]
+    return Inventory(names + away, (*doubtful, *_not_listed(pci, {d.name for d in devices})))
 
 
 def _in_doubt(device: Device, layers: set[str]) -> bool:
-    """Return whether a device of the rails' model is another for what could not be read, or reads otherwise."""
+    """Return whether a device of the rails' model is none of them for what could not be read, or reads otherwise."""
     ports = known_or(device.ports, ())
     return not ports or any(
         isinstance(p.link_layer, Unknown) or (p.link_layer in layers and p.role.startswith(OTHER_GROUP)) for p in ports

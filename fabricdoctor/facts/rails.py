@@ -17,6 +17,7 @@ from .port import Port
 V = TypeVar("V", int, float, str)
 FABRIC = "fabric"
 OTHER_GROUP = "not the rails' group"
+AWAY = "no interface in this network namespace"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +135,7 @@ def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) ->
     hardware = any(not device.is_software for device, _ in ports)
     physical = any(not (device.is_vf or device.is_software or str(port) in away) for device, port in ports)
     role = {str(port): _not_fabric(device, port, hardware=hardware, physical=physical) for device, port in ports}
-    role |= dict.fromkeys(away, "no interface in this network namespace")
+    role |= dict.fromkeys(away, AWAY)
     groups: dict[tuple[str, str, float], list[tuple[Device, Port]]] = {}
     for device, port in ports:
         if not role[str(port)]:

@@ -127,6 +127,16 @@ class RatedPort:
     links: tuple[PhysicalLink, ...]
     siblings: tuple[Port, ...]
 
+    @property
+    def drops_alone(self) -> int | Unknown:
+        """Return how often the link went down between two samples, without what every other rail had as well.
+
+        That was the host, its operator, or maintenance of the fabric.
+        """
+        others = [p.link_drops for p in self.siblings if known_or(p.active, default=False)]
+        common = min((drops for drops in others if not isinstance(drops, Unknown)), default=0)
+        return then(self.port.link_drops, lambda own: max(0, own - common))
+
     def limit(self, rate: float, want: float) -> str:
         """Return what keeps the port below `want`, where something says so; else ""."""
         lanes, all_lanes = known_or(self.port.lanes, 0), self._lanes_at(want)

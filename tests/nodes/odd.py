@@ -10,6 +10,7 @@ from typing import Any
 from nodes.interfaces import gid
 from nodes.machine import IB, NET, PCI, Machine, matching
 from nodes.optics import module
+from nodes.pods import elsewhere
 
 from fabricdoctor.unknown import Unknown
 
@@ -44,6 +45,16 @@ def say(pattern: str, value: Any) -> Edit:
     return edit
 
 
+def on_each(change: Callable[[Machine, str], None]) -> Edit:
+    """Call this for the PCI address of each rail."""
+
+    def edit(machine: Machine) -> None:
+        for _, device, _ in rails(machine):
+            change(machine, machine.answers[f"link {IB}/{device}/device"].rsplit("/", 1)[-1])
+
+    return edit
+
+
 def environ(**variables: str) -> Edit:
     return lambda machine: machine.answers["environ"].update(variables)
 
@@ -73,10 +84,6 @@ def grow(seconds: float | None = None, **by: int) -> Edit:
 
 def ets(**changes: Any) -> Edit:
     return each("dcb", lambda dcb: dcb["ets"].update(changes))
-
-
-def pfc(mask: int) -> Edit:
-    return each("dcb", lambda dcb: dcb["pfc"].update(enabled=mask))
 
 
 def lossless_3_and_4(machine: Machine) -> None:
@@ -182,7 +189,7 @@ def in_vrfs(machine: Machine) -> None:
     machine.answers["route.rules inet"].insert(1, _rule(1000, None, l3mdev=True))
 
 
-def supernet_on_link(machine: Machine) -> None:
+def by_bgp(machine: Machine) -> None:
     """Give each rail a static route to all rails of its number, by a gateway, in the main table."""
     base_routes(machine)
     for at, _, nic in rails(machine):
@@ -199,6 +206,12 @@ def other_interfaces(machine: Machine) -> None:
              "cni0": ["10.244.3.1/24"], "tunl0": [], "kube-ipvs0": ["10.96.0.1/32"], "wg0": ["10.9.0.2/32"]}  # fmt: skip
     machine.answers["addresses"] |= table
     machine.add_names("list /sys/class/net", *table)
+
+
+def some_in_pods(machine: Machine) -> None:
+    """Give the first two rails to containers: their interfaces and GIDs are in other network namespaces."""
+    for _, device, nic in rails(machine)[:2]:
+        elsewhere(machine, device, nic)
 
 
 def renamed(pattern: str, device: str = "") -> Edit:
