@@ -12,9 +12,10 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
-from nodes import odd, rare
-from nodes.machine import IB, NET, Machine, matching
-from nodes.odd import addressed, at_rate, each, environ, ets, grow, log, mtu, on_each, plugged, renamed, say
+from nodes import odd, odd_ways, rare
+from nodes.machine import IB, Machine, matching
+from nodes.odd import at_rate, each, environ, ets, grow, log, mtu, on_each, plugged, say
+from nodes.odd_ways import addressed, renamed
 from nodes.whole import NODES
 
 from fabricdoctor import expect
@@ -119,10 +120,10 @@ ODD: dict[str, Odd] = {
     # addresses, names, interfaces
     "MTU 4200": rails(mtu(4200)),
     "MTU 9216": rails(mtu(9216)),
-    "rails with tables of their own": rails(odd.own_tables),
-    "default route by a rail": rails(odd.default_by_first_rail),
-    "VRFs": rails(odd.in_vrfs),
-    "routes by BGP": rails(odd.by_bgp),
+    "rails with tables of their own": rails(odd_ways.own_tables),
+    "default route by a rail": rails(odd_ways.default_by_first_rail),
+    "VRFs": rails(odd_ways.in_vrfs),
+    "routes by BGP": rails(odd_ways.by_bgp),
     "one subnet of /16": rails(addressed("192.0.2.1{n}/16")),
     "one subnet of /16, with rules": rails(addressed("10.1.3.1{n}/16", gateway=True)),
     "subnets of /31": rails(addressed("10.0.{n}.1/31", gateway=True)),
@@ -133,11 +134,11 @@ ODD: dict[str, Odd] = {
     "IPv6 before IPv4": rails(addressed("2001:db8:{n}::5/64", "10.0.{n}.2/24")),
     "two addresses of a subnet": rails(addressed("10.0.{n}.2/24", "10.0.{n}.3/24", gateway=True)),
     "four addresses": rails(addressed("10.0.{n}.2/24", "10.2.{n}.2/24", "100.64.{n}.2/24", "2001:db8:{n}::5/64")),
-    "containers' interfaces beside": rails(odd.other_interfaces),
+    "containers' interfaces beside": rails(odd_ways.other_interfaces),
     "interfaces named for the GPUs": rails(renamed("gpu{n}rdma0")),
     "interfaces named eth": rails(renamed("eth{n}")),
     "devices named by their place": rails(renamed("ens{bus}np0", "rocep{bus}s0"), environ(NCCL_IB_HCA="rocep")),
-    "two rails in pods": rails(odd.some_in_pods, devices=4),
+    "two rails in pods": rails(odd_ways.some_in_pods, devices=4),
     "VLANs on rails": of(rare.vlans, **{name: getattr(ROCE, name) for name in ("mtu", "trust", "dscp")}),
     "a bond that waits": of("bonded-rails", every("/bonding/mode", "active-backup 1")),
     "a bond asked by a user": of("bonded-rails", every("/ad_partner_mac", "")),

@@ -6,8 +6,8 @@ def link_flapped(rated: RatedPort, expect: Expect) -> Fault | None:
     """
     ## What it looks at
     How often the link went down between two samples: the interface's carrier changes, or the port's link_downed.
-    The time after boot in which links settle is left out («boot_grace_s», half an hour unless set), and so are drops that
-    all rails had: those were the host, its operator, or maintenance of the fabric.
+    The time after boot in which links settle is left out («boot_grace_s», half an hour unless set), and so are drops
+    that all rails had: those were the host, its operator, or maintenance of the fabric.
 
     ## Why it matters
     Each drop stalls the traffic of the rail for seconds and often ends the job with a retry error. A link that

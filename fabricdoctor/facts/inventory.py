@@ -33,7 +33,7 @@ class Inventory:
 
 
 def inventory(devices: tuple[Device, ...] | Unknown, pci: tuple[PciFunction, ...] | Unknown) -> Inventory:
-    """Count the rails' devices, and those of their model whose interface was given to a container: they are not gone."""
+    """Count the rails' devices, and those of their model whose interface a container has: they are not gone."""
     if isinstance(devices, Unknown):
         return Inventory(devices)
     rails = tuple(d for d in devices if any(p.role == FABRIC for p in known_or(d.ports, ())))

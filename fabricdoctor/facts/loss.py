@@ -61,7 +61,7 @@ class Share:
         return lost * 1e6 / of
 
     def many_timeouts(self, *, lossless: bool) -> bool:
-        """Return whether there are enough time-outs to speak of: 10, and one a minute, or in ten on a lossless fabric."""
+        """Return whether there are enough time-outs to speak of: 10, and one a minute (lossless: in ten minutes)."""
         apart = _LOSSLESS_SECONDS_A_TIMEOUT if lossless else _SECONDS_A_TIMEOUT
         return (self.timeouts or 0) >= max(FEW, self.seconds / apart)
 

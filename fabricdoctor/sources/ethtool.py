@@ -1,8 +1,8 @@
 """A network interface's counters, driver, pause, link and error correction.
 
 Counters, driver and the storm timeout come by ioctl (layouts: include/uapi/linux/ethtool.h), the rest by generic
-netlink (include/uapi/linux/ethtool_netlink.h); pause and link by ioctl too on kernels before 5.8, whose netlink has them
-not. What a driver does not report is absent, null or an empty list.
+netlink (include/uapi/linux/ethtool_netlink.h); on kernels before 5.8 pause and link by ioctl too. What a driver does
+not report is absent, null or an empty list.
 An ioctl has no timeout: it returns when the driver does.
 """
 

@@ -1,8 +1,8 @@
 """Faults of the area nic."""
 
-from faults.row import MISSING, Row, put
 from functools import partial
 
+from faults.row import MISSING, Row, put
 from nodes import make
 from nodes.optics import module
 
