@@ -40,8 +40,8 @@ LEGAL: tuple[tuple[str, str, set[str]], ...] = (
     # the entry of DSCP 26 is really not there
     (r"dcb \S+ app #", "deleted", {"dscp-not-mapped-to-lossless-priority", "qos-chain-broken", _CLASS}),
     # no visible GID, or not the one of the address
-    (r"gids \w+/# entries", r"\{\}", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
-    (r"gids \w+/# entries #", "deleted", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
+    (r"gids [\w#]+/# entries", r"\{\}", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
+    (r"gids [\w#]+/# entries #", "deleted", {"no-routable-roce-v2-gid", "gid-nccl-would-pick-is-not-routable"}),
     # device nodes that are not there, and the class without ib_uverbs
     (r"list /dev/infiniband", r"\[\]|missing", {"no-userspace-provider"}),
     (r"list /dev/infiniband #", r"deleted|'-1'|'18446744073709551615'", {"no-userspace-provider"}),
