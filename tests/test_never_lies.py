@@ -175,6 +175,12 @@ def test_damage_to_rails_in_one_subnet(checks):
     assert lies(only, make.same_subnet(), make.LOSSLESS) == []
 
 
+def test_damage_to_what_tells_of_bonded_rails(checks):
+    only = {name: checks[name] for name in ("port-below-rate", "rdma-device-missing")}
+    told = r"gids|list /sys/class/(net/bond0|infiniband/mlx5_bond_0)|read /sys/class/net/bond0/speed"
+    assert lies(only, NODES["bonded-rails"].taken(), NODES["bonded-rails"].expect, only=told) == []
+
+
 def test_damage_to_what_tells_the_fabric_of_a_guest(checks):
     only = {name: checks[name] for name in ("fewer-rdma-devices-than-expected", "wrong-link-layer")}
     guest, told = NODES["azure-guest"], r"list /sys/class/infiniband|link .*/device$|read .*(board_id|type|link_layer)$"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..unknown import Unknown, known_or
 from .nic import Device
 from .pci import PciFunction
-from .rails import AWAY, FABRIC, OTHER_GROUP
+from .rails import AWAY, FABRIC, FAR, OTHER_GROUP
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,14 @@ def inventory(devices: tuple[Device, ...] | Unknown, pci: tuple[PciFunction, ...
 
 
 def _in_doubt(device: Device, layers: set[str]) -> bool:
-    """Return whether a device of the rails' model is none of them for what could not be read, or reads otherwise."""
+    """Return whether a device of the rails' model is none of them for what could not be read, or reads otherwise.
+
+    One that is nearest to no GPU may be a rail whose GPU is gone.
+    """
     ports = known_or(device.ports, ())
     return not ports or any(
-        isinstance(p.link_layer, Unknown) or (p.link_layer in layers and p.role.startswith(OTHER_GROUP)) for p in ports
+        isinstance(p.link_layer, Unknown) or (p.link_layer in layers and p.role.startswith((OTHER_GROUP, FAR)))
+        for p in ports
     )
 
 

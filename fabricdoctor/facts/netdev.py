@@ -42,6 +42,8 @@ class Netdev:
     lower: tuple[str, ...] | Unknown
     #: whether it is an adapter's own; a macvlan or veth of a container is not, and has nothing under it here either
     is_physical: bool | Unknown
+    #: whether it is a bond's member, so that what it reports is not the rail's
+    in_bond: bool | Unknown
 
     @property
     def roce_mtu(self) -> int | Unknown:
@@ -96,6 +98,7 @@ def netdev(host: Host, name: str) -> Netdev:
         port_name=then(port_name, str),
         lower=lower,
         is_physical=then(parts, lambda names: "device" in names),
+        in_bond=then(parts, lambda names: "bonding_slave" in names),
     )
 
 

@@ -271,7 +271,7 @@ def _missing(
     models = [f.model for f in pci if f.address in rails]
     offered = {known_or(d.pci, "") for d in found}
     # the adapter's other port may have a device that could not be read: then this one may be under its bond
-    placed = {d.name for d in found if not isinstance(d.pci, Unknown)}
+    placed = {d.name for d in found if not isinstance(d.pci, Unknown) and _tells_its_bond(d)}
     carried = {(slot, name) for d in found for slot, name in _bonded(d)}
     return tuple(
         MissingDevice(f.address, f.driver, f.netdevs, models.count(f.model))
@@ -293,6 +293,19 @@ def _bonded(device: Device) -> tuple[tuple[str, str], ...]:
     slot = _slot(known_or(device.pci, ""))
     interfaces = [port.netdev for port in known_or(device.ports, ()) if isinstance(port.netdev, Netdev)]
     return tuple((slot, name) for interface in interfaces for name in known_or(interface.lower, ()))
+
+
+def _tells_its_bond(device: Device) -> bool:
+    """Return whether it could be read what carries this device's ports, and so whether a bond does."""
+    interfaces = [port.netdev for port in known_or(device.ports, ())]
+    return bool(interfaces) and all(
+        interface.why == "missing"
+        if isinstance(interface, Unknown)
+        else not isinstance(interface.lower, Unknown)
+        and not known_or(interface.in_bond, default=True)
+        and (bool(interface.lower) or known_or(interface.is_physical, default=False))
+        for interface in interfaces
+    )
 
 
 def _offers_none(function: PciFunction, offered: set[str]) -> bool:

@@ -18,6 +18,7 @@ V = TypeVar("V", int, float, str)
 FABRIC = "fabric"
 OTHER_GROUP = "not the rails' group"
 AWAY = "no interface in this network namespace"
+FAR = "nearest to no GPU, its siblings are"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,12 +107,25 @@ def _with_role(
     missed: bool | Unknown = up > len(peers) / 2 and (not gpus or up < gpus)
     if missed and not sure:
         missed = Unknown(f"siblings of {port}", "unparsable", "which ports are its siblings could not be read")
-    return replace(port, role=role, siblings_up=missed, siblings_rate_gbps=_usual_rate(others))
+    return replace(port, role=role, siblings_up=missed, siblings_rate_gbps=_rate_of(port, others))
 
 
 def _seat(device: Device, port: Port) -> tuple[str, int]:
     """Return which of its adapter's ports this is: the function's number, and the port's of a device with several."""
     return "vf" if device.is_vf else known_or(device.pci, ".?").rsplit(".", 1)[-1], port.number
+
+
+def _rate_of(port: Port, others: list[Port]) -> float | None | Unknown:
+    """Return the others' usual rate, of those whose rate comes from where this one's does: an interface, or not."""
+
+    def alike(other: Port) -> bool:
+        by_interface = [isinstance(p.netdev, Netdev) for p in (port, other)]
+        return len(set(by_interface)) == 1 or not known_or(port.is_ethernet, default=True)
+
+    found = [other for other in others if alike(other)]
+    if others and not found:
+        return Unknown(f"siblings of {port}", "unparsable", "its rate and theirs are not told alike")
+    return _usual_rate(found)
 
 
 def _usual_rate(ports: list[Port]) -> float | None | Unknown:
@@ -147,7 +161,7 @@ def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) ->
     for key, members in groups.items():
         for _, port in members:
             role[str(port)] = FABRIC if key == best else f"{OTHER_GROUP}: {key[0]}, {key[1]}, {key[2]:g} Gb/s"
-    role.update({str(port): "nearest to no GPU, its siblings are" for port in _far(groups[best], gpus)})
+    role.update({str(port): FAR for port in _far(groups[best], gpus)})
     return role
 
 
