@@ -11,7 +11,7 @@ from .pci import PciFunction
 from .rails import AWAY, FABRIC, FAR, OTHER_GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Inventory:
     """The fabric's devices by name, and the `doubtful`: names of those that may belong to it."""
 

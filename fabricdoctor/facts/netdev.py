@@ -52,6 +52,8 @@ class Netdev:
 
     @property
     def routable_addresses(self) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...] | Unknown:
+        if known_or(self.in_bond, default=False):
+            return Unknown(f"addresses of {self.name}", "unparsable", "they are its bond's, which is not seen")
         return then(self.addresses, lambda found: tuple(a for a in found if not (a.is_link_local or a.is_loopback)))
 
     @property

@@ -333,7 +333,7 @@ CASES = (
     Case(
         "C75-hdr-card-on-a-100g-cable", f"{GITHUB}/NVIDIA/nccl/issues/307",
         both(rate(0, 100, "100 Gb/sec (2X HDR)"), rate(1, 100, "100 Gb/sec (2X HDR)")),
-        (("port-below-rate", "warning", "100"),),
+        (("port-below-rate", "info", "100"),),
     ),
     Case(
         "C90-neither-lossless-nor-lossy", f"{GITHUB}/openucx/ucx/issues/6000",
