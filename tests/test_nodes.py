@@ -226,6 +226,16 @@ def test_a_rail_without_rdma_device_is_missed(checks):
     assert faults(checks, "dgx-roce", gone) == {("rdma-device-missing", "0000:40:00.0")}
 
 
+@pytest.mark.parametrize(("gone", "verdict"), [(True, Verdict.FAULT), (False, Verdict.UNKNOWN)])
+def test_a_device_that_the_bus_still_has_may_be_there(checks, gone, verdict):
+    changed, bus = copy.deepcopy(machine("azure-guest")), "/sys/bus/pci/devices"
+    changed.answers["list /sys/class/infiniband"].remove("mlx5_ib3")
+    if gone:
+        changed.answers[f"list {bus}"].remove("0104:00:00.0")
+    found = judge([checks["fewer-rdma-devices-than-expected"]], observe(changed.host()), NODES["azure-guest"].expect)
+    assert [f.verdict for f in found] == [verdict]
+
+
 _OF_THE_HOST = r"gids mlx5_0/1|(list|read) /sys/class/infiniband/mlx5_0/(ports$|ports/1/link_layer|device/net)"
 
 

@@ -17,9 +17,9 @@ def fewer_rdma_devices_than_expected(inventory: Inventory, expect: Expect) -> Fa
     nodes, set `devices` in [expect.group] instead.
     """
     expected = wanted(expect.devices)
-    found = known(inventory.devices)
-    if len(found) >= expected:
+    if not known(inventory.fewer_than(expected)):
         return None
+    found = known(inventory.devices)
     return Fault(
         saw=f"{len(found)} RDMA devices of the fabric: {', '.join(found) or 'none'}",
         want=f"{expected} RDMA devices",

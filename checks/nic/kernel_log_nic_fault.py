@@ -7,7 +7,7 @@ def kernel_log_nic_fault(adapter: Adapter, _: Expect) -> Fault | None:
     ## What it looks at
     What the kernel log says of each fabric adapter, in the last 24 hours and since it was last set up. Critical:
     health compromised, a command that timed out. Warning: transmit timeout, high temperature, module error.
-    Information: insufficient power; many servers do not tell the adapter what their slot gives.
+    Information: insufficient power, unless all adapters say so: many servers do not tell what their slots give.
 
     ## Why it matters
     The firmware or a module failed, also where the port came back: the job that meets it next ends with it.

@@ -1,14 +1,13 @@
-from fabricdoctor.check import Expect, Fault, Port, Severity, check, known
+from fabricdoctor.check import Expect, Fault, RatedPort, Severity, check, known
 
 
-@check(
-    over=lambda node: node.fabric_ports, severity=Severity.WARNING, explained_by=("port-not-active", "link-flapping")
-)
-def link_flapped(port: Port, expect: Expect) -> Fault | None:
+@check(over=lambda node: node.rated_ports, severity=Severity.WARNING, explained_by=("port-not-active", "link-flapping"))
+def link_flapped(rated: RatedPort, expect: Expect) -> Fault | None:
     """
     ## What it looks at
     How often the link went down between two samples: the interface's carrier changes, or the port's link_downed.
-    The time after boot in which links settle is left out («boot_grace_s», half an hour unless set).
+    The time after boot in which links settle is left out («boot_grace_s», half an hour unless set), and so are drops
+    that all rails had: those were the host, its operator, or maintenance of the fabric.
 
     ## Why it matters
     Each drop stalls the traffic of the rail for seconds and often ends the job with a retry error. A link that
@@ -18,10 +17,11 @@ def link_flapped(port: Port, expect: Expect) -> Fault | None:
     Read when and why in the kernel log. Then, in this order: reseat and clean the cable at both ends, replace the
     transceiver or cable, move to another switch port. Many ports of one leaf at the same time point at the switch.
     """
+    port = rated.port
     grace = 1800.0 if expect.boot_grace_s is None else expect.boot_grace_s
     if known(port.first_sample_age) < grace:
         return None
-    drops = known(port.link_drops)
+    drops = known(rated.drops_alone)
     if not drops:
         return None
     return Fault(

@@ -5,9 +5,10 @@ from fabricdoctor.check import Expect, Fault, Netdev, RatedPort, Severity, check
 def port_below_rate(rated: RatedPort, expect: Expect) -> Fault | None:
     """
     ## What it looks at
-    The rate of each active fabric port, against «rate», else against its sibling rails, else against what the
-    adapter supports (half of that or less is a warning). It names what limits the rate where something tells:
-    lanes lost, a cable or module made for less (read as root), the other end's offer, a speed that was set.
+    The rate of each active fabric port, against «rate», else against its sibling rails, else against what the adapter
+    supports: half of that or less is a warning, or an information where all rails are alike and neither cable nor
+    lanes are why. It names what limits the rate where something tells: lanes lost, a cable or module made for less
+    (read as root), the other end's offer, a speed that was set.
 
     ## Why it matters
     A collective advances at the speed of its slowest rail. A port that lost lanes, or that negotiated down with a
@@ -38,4 +39,6 @@ def port_below_rate(rated: RatedPort, expect: Expect) -> Fault | None:
         return None
     why, fix = rated.limit(rate, can), f"ethtool -m {name}; or set rate_gbps = {rate:g} under [expect]"
     saw += f": {why}" if why else ""
-    return Fault(saw, f"{can:g} Gb/s, which the adapter supports", fix, Severity.WARNING)
+    by_cable = not peers or why.startswith("its cable") or known_or(port.lanes, 0) in (1, 2)
+    severity = Severity.WARNING if by_cable else Severity.INFO  # all alike on all lanes: mostly what the switches are
+    return Fault(saw, f"{can:g} Gb/s, which the adapter supports", fix, severity)

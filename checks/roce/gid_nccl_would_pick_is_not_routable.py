@@ -10,7 +10,8 @@ def gid_nccl_would_pick_is_not_routable(rail: RailPort, expect: Expect) -> Fault
     """
     ## What it looks at
     Which GID index NCCL would use on each active RoCE port: NCCL_IB_GID_INDEX where it is set (environment or NCCL's
-    configuration files), else the choice of NCCL 2.21 and later, or index 0 where «nccl_version» is older.
+    configuration files), else the choice of NCCL 2.21 and later, or index 0 where «nccl_version» is older. Outside of a
+    job, what a job's own settings may mend is left out.
 
     ## Why it matters
     Indexes differ between nodes, pods and drivers, and move when interfaces come and go. One that points at RoCE v1,

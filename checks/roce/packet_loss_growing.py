@@ -9,9 +9,10 @@ _CAUSES = (
 def packet_loss_growing(traffic: Traffic, expect: Expect) -> Fault | None:
     """
     ## What it looks at
-    Between two samples: 10 or more packets missing, and more per million than «max_loss_ppm» (100 unless set), to here
-    or from here; and 10 or more time-outs. Time-outs alone count where packets may be lost or reordered: a lossy
-    fabric, «adaptive_routing», EFA, InfiniBand. Connections that ended make time-outs a note: their peers died.
+    Between two samples: 10 or more packets missing, two a minute, and more per million than «max_loss_ppm» (100 unless
+    set), to here or from here; and 10 or more time-outs, one in ten minutes. Only time-outs count, from one a minute,
+    where packets may be lost or reordered: a lossy fabric, «adaptive_routing», EFA, InfiniBand. Connections that ended
+    make time-outs a note: their peers died.
 
     ## Why it matters
     RoCE resends everything after a lost packet: one in ten thousand can halve the throughput. Time-outs stall a

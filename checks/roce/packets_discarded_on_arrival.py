@@ -5,8 +5,8 @@ from fabricdoctor.check import Expect, Fault, Severity, Traffic, check, join, kn
 def packets_discarded_on_arrival(traffic: Traffic, expect: Expect) -> Fault | None:
     """
     ## What it looks at
-    Packets of the lossless priorities that the adapter dropped on arrival, for want of buffer, between two samples;
-    RDMA packets, where the adapter counts those apart.
+    Packets of the lossless priorities that the adapter dropped on arrival, for want of buffer, between two samples, one
+    an hour or more; RDMA packets, where the adapter counts those apart.
 
     ## Why it matters
     Nothing may be dropped in a lossless class. If it is, pause frames were sent too late or not obeyed: headroom too
@@ -18,7 +18,7 @@ def packets_discarded_on_arrival(traffic: Traffic, expect: Expect) -> Fault | No
     """
     lossless = wanted(expect.lossless_priorities)
     lost = known(traffic.dropped(lossless)) if lossless else 0
-    if not lost:
+    if not lost or lost * 3600 < known(traffic.port.notices.seconds):
         return None
     return Fault(
         saw=f"{lost} packets of priority {join(lossless)} dropped on arrival",

@@ -5,6 +5,7 @@ from .congestion import Congestion, Pause
 from .counters import Counter
 from .gid import Gid, nccl_choice
 from .health import Adapter, Reporter, Said
+from .inventory import Inventory
 from .limits import Limits
 from .loss import Notices, Share
 from .module import Light, Module
@@ -13,7 +14,7 @@ from .nccl_rails import NcclRails, RailPort
 from .neighbour import Neighbour, PeerLink
 from .netdev import Netdev
 from .nic import Device
-from .node import Inventory, MissingDevice, Node, RailLink, observe
+from .node import MissingDevice, Node, RailLink, observe
 from .path import RailPath, SharedSubnet, Sharer
 from .physical import PhysicalLink
 from .port import Port

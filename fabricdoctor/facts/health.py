@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..host import Host, name_of
@@ -15,9 +15,9 @@ from .pci import names_in
 from .rails import FABRIC
 
 #: Messages that may be a fault, worst first (kinds of sources/kmsg.py).
+_POWER = "insufficient-power"
 _KINDS = (
-    "health-compromised", "command-timeout", "transmit-timeout", "high-temperature", "module-error",
-    "insufficient-power",
+    "health-compromised", "command-timeout", "transmit-timeout", "high-temperature", "module-error", _POWER,
 )  # fmt: skip
 #: Messages after which those of a kind are history: the adapter was set up anew, the module was plugged in again.
 _ENDS = {"set-up": frozenset(_KINDS), "module-plugged": frozenset({"module-error", "high-temperature"})}
@@ -75,7 +75,18 @@ class Adapter:
 def adapters(host: Host, devices: tuple[Device, ...]) -> tuple[Adapter, ...]:
     """Return the PCI functions of the fabric's devices; a bond's members may have one each."""
     now = then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime")
-    return tuple(adapter for device in devices for adapter in _adapters(host, device, now))
+    return _without_common([adapter for device in devices for adapter in _adapters(host, device, now)])
+
+
+def _without_common(found: list[Adapter]) -> tuple[Adapter, ...]:
+    """Leave out insufficient power where every adapter has it: then the server does not tell what its slots give."""
+    said = [known_or(adapter.said, ()) for adapter in found]
+    if len(found) < 2 or not all(any(s.kind == _POWER for s in lines) for lines in said):  # noqa: PLR2004
+        return tuple(found)
+    return tuple(
+        replace(adapter, said=tuple(s for s in lines if s.kind != _POWER))
+        for adapter, lines in zip(found, said, strict=True)
+    )
 
 
 def _adapters(host: Host, device: Device, now: float | Unknown) -> list[Adapter]:

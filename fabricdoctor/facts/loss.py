@@ -13,8 +13,11 @@ from .vendors import RdmaNames, rdma_names
 _MOST_PACKETS_PER_S = 16e12 / (84 * 8)
 #: fewer than this are chance: a link that came up, a peer that started
 FEW = 10
-#: connections stall seldom and briefly where time-outs are rarer than this
-_SECONDS_A_TIMEOUT = 60.0
+#: connections stall seldom and briefly where time-outs are rarer than this: where packets may be lost, and on a
+#: lossless fabric, where each is a peer that went away
+_SECONDS_A_TIMEOUT, _LOSSLESS_SECONDS_A_TIMEOUT = 60.0, 600.0
+#: what is missing more seldom than this costs nothing, however little there is to send
+_SECONDS_A_LOSS = 30.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,9 +41,12 @@ class Share:
     ordered: bool
 
     def missing(self, over_ppm: float, *, both_ways: bool = True) -> tuple[int, float] | None | Unknown:
-        """Return packets missing, and per million, on the worse way; None unless there are 10 and more than allowed."""
+        """Return packets missing, and per million, on the worse way.
+
+        None unless there are 10, two a minute, and more than allowed.
+        """
         ways = [(self.retransmitted or 0, self.sent), (self.out_of_order or 0 if both_ways else 0, self.received)]
-        shares = [(lost, self._ppm(lost, of)) for lost, of in ways if lost >= FEW]
+        shares = [(lost, self._ppm(lost, of)) for lost, of in ways if lost >= max(FEW, self.seconds / _SECONDS_A_LOSS)]
         known = [(lost, ppm) for lost, ppm in shares if not isinstance(ppm, Unknown) and ppm > over_ppm]
         if known:
             lost, ppm = max(known, key=lambda share: share[1])
@@ -55,8 +61,9 @@ class Share:
         return lost * 1e6 / of
 
     def many_timeouts(self, *, lossless: bool) -> bool:
-        """Return whether there are enough time-outs to speak of: 10, and one a minute where packets may be lost."""
-        return (self.timeouts or 0) >= max(FEW, 0.0 if lossless else self.seconds / _SECONDS_A_TIMEOUT)
+        """Return whether there are enough time-outs to speak of: 10, and one a minute (lossless: in ten minutes)."""
+        apart = _LOSSLESS_SECONDS_A_TIMEOUT if lossless else _SECONDS_A_TIMEOUT
+        return (self.timeouts or 0) >= max(FEW, self.seconds / apart)
 
     @property
     def job_died(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..unknown import Unknown, then
+from ..unknown import Unknown, known_or, then
 from .gid import nccl_choice
 from .nccl import NcclSettings, Setting
 from .port import Port
@@ -15,6 +15,7 @@ _CHOOSES = (2, 21)
 #: The first NCCL that passes over indexes of other network namespaces; reading one of those is EINVAL.
 _PASSES_OVER = (2, 26)
 _PINNED = "NCCL_IB_GID_INDEX"
+_ELSEWHERE = Unknown(_PINNED, "not-applicable", "a job's own settings are not seen here")
 
 
 def _at_least(version: str | None, wanted: tuple[int, int]) -> bool:
@@ -23,8 +24,8 @@ def _at_least(version: str | None, wanted: tuple[int, int]) -> bool:
 
 
 def _zero(settings: NcclSettings) -> int | Unknown:
-    """Return the index that an NCCL before 2.21 uses when none is set; in a prolog the job may yet set one."""
-    return 0 if settings.of_job else Unknown(_PINNED, "not-applicable", "a job's own settings are not seen here")
+    """Return the index that an NCCL before 2.21 uses when none is set; outside of a job, the job may yet set one."""
+    return 0 if settings.in_job else _ELSEWHERE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,13 @@ class RailPort:
         if isinstance(roce, Unknown):
             return roce
         family = self.nccl.text("NCCL_IB_ADDR_FAMILY", "AF_INET")
-        return nccl_choice(self.port.gids, family, f"RoCE v{roce}", self.nccl.text("NCCL_IB_ADDR_RANGE", ""))
+        choice = nccl_choice(self.port.gids, family, f"RoCE v{roce}", self.nccl.text("NCCL_IB_ADDR_RANGE", ""))
+        return choice if self.nccl.in_job or not self._better_than(choice) else _ELSEWHERE
+
+    def _better_than(self, index: int | Unknown) -> bool:
+        """Return whether other GIDs are usable and this one is not: a job on an IPv6 fabric sets the family itself."""
+        usable = [gid.index for gid in known_or(self.port.usable_gids, ())]
+        return bool(usable) and not isinstance(index, Unknown) and index not in usable
 
     def hidden_gids(self, version: str | None) -> int | Unknown:
         """Return how many slots before the first visible GID this NCCL would stumble over, looking for its own."""

@@ -42,6 +42,8 @@ class Netdev:
     lower: tuple[str, ...] | Unknown
     #: whether it is an adapter's own; a macvlan or veth of a container is not, and has nothing under it here either
     is_physical: bool | Unknown
+    #: whether it is a bond's member, so that what it reports is not the rail's
+    in_bond: bool | Unknown
 
     @property
     def roce_mtu(self) -> int | Unknown:
@@ -50,6 +52,8 @@ class Netdev:
 
     @property
     def routable_addresses(self) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...] | Unknown:
+        if known_or(self.in_bond, default=False):
+            return Unknown(f"addresses of {self.name}", "unparsable", "they are its bond's, which is not seen")
         return then(self.addresses, lambda found: tuple(a for a in found if not (a.is_link_local or a.is_loopback)))
 
     @property
@@ -96,6 +100,7 @@ def netdev(host: Host, name: str) -> Netdev:
         port_name=then(port_name, str),
         lower=lower,
         is_physical=then(parts, lambda names: "device" in names),
+        in_bond=then(parts, lambda names: "bonding_slave" in names),
     )
 
 

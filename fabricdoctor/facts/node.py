@@ -12,6 +12,7 @@ from .by_tool import heard, stored_settings, with_notes, with_qos
 from .counters import uptime
 from .health import Adapter, adapters
 from .interfaces import Interface, beneath
+from .inventory import Inventory, inventory
 from .limits import Limits, limits
 from .nccl import NcclSettings, nccl_settings
 from .nccl_rails import NcclRails, RailPort
@@ -87,22 +88,13 @@ def _traffic_class(value: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inventory:
-    """How many RDMA devices of the fabric there are."""
-
-    devices: tuple[str, ...] | Unknown
-
-    def __str__(self) -> str:
-        return "node"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """Everything that can be judged. `fabric_devices` and the ports and links below are the training fabric's only."""
 
     hostname: str | Unknown
     uptime: float | Unknown
     all_devices: tuple[Device, ...] | Unknown
+    inventory: tuple[Inventory, ...]
     gpus: tuple[PciFunction, ...] | Unknown
     missing_devices: tuple[MissingDevice, ...] | Unknown
     links: tuple[Link, ...] | Unknown
@@ -159,7 +151,7 @@ class Node:
 
     @property
     def layer_ports(self) -> tuple[LayerPort, ...] | Unknown:
-        return then(self.all_devices, lambda found: layer_ports(found, self.gpus))
+        return then(self.all_devices, lambda found: layer_ports(found, self.gpus, len(self.inventory[0].doubtful)))
 
     @property
     def boards(self) -> tuple[Board, ...] | Unknown:
@@ -185,10 +177,6 @@ class Node:
     def peer_links(self) -> tuple[PeerLink, ...] | Unknown:
         return then(self.links, lambda ls: tuple(PeerLink(x, neighbour_of(x.netdev, self.neighbours)) for x in ls))
 
-    @property
-    def inventory(self) -> tuple[Inventory, ...]:
-        return (Inventory(then(self.fabric_devices, lambda found: tuple(d.name for d in found))),)
-
 
 def _fabric(found: tuple[Device, ...]) -> tuple[Device, ...]:
     return tuple(d for d in found if any(p.role == FABRIC for p in known_or(d.ports, ())))
@@ -209,6 +197,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),
         uptime=then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime"),
         all_devices=found,
+        inventory=(inventory(found, pci),),
         gpus=gpus,
         missing_devices=_missing(pci, found),
         links=then(interfaces, lambda i: _links(host, i, in_guest=in_guest)),
@@ -294,7 +283,7 @@ def _missing(
     models = [f.model for f in pci if f.address in rails]
     offered = {known_or(d.pci, "") for d in found}
     # the adapter's other port may have a device that could not be read: then this one may be under its bond
-    placed = {d.name for d in found if not isinstance(d.pci, Unknown)}
+    placed = {d.name for d in found if not isinstance(d.pci, Unknown) and _tells_its_bond(d)}
     carried = {(slot, name) for d in found for slot, name in _bonded(d)}
     return tuple(
         MissingDevice(f.address, f.driver, f.netdevs, models.count(f.model))
@@ -316,6 +305,19 @@ def _bonded(device: Device) -> tuple[tuple[str, str], ...]:
     slot = _slot(known_or(device.pci, ""))
     interfaces = [port.netdev for port in known_or(device.ports, ()) if isinstance(port.netdev, Netdev)]
     return tuple((slot, name) for interface in interfaces for name in known_or(interface.lower, ()))
+
+
+def _tells_its_bond(device: Device) -> bool:
+    """Return whether it could be read what carries this device's ports, and so whether a bond does."""
+    interfaces = [port.netdev for port in known_or(device.ports, ())]
+    return bool(interfaces) and all(
+        interface.why == "missing"
+        if isinstance(interface, Unknown)
+        else not isinstance(interface.lower, Unknown)
+        and not known_or(interface.in_bond, default=True)
+        and (bool(interface.lower) or known_or(interface.is_physical, default=False))
+        for interface in interfaces
+    )
 
 
 def _offers_none(function: PciFunction, offered: set[str]) -> bool:

@@ -194,7 +194,17 @@ def _lanes(text: str) -> int:
 
 
 def _rate(text: Any, verbs: Any, interface: Netdev | Unknown | None, base: str) -> float | Unknown:
-    """Return Gb/s: an Ethernet port's from its interface, else from verbs, else the kernel's text."""
+    """Return Gb/s: an Ethernet port's from its interface, else from verbs, else the kernel's text.
+
+    Of a bond, only its own interface tells what all of it carries.
+    """
+    if isinstance(interface, Netdev) and known_or(interface.in_bond, default=False):
+        return Unknown(
+            f"rate of {base}", "unparsable", f"{interface.name} is a bond's member, and the bond is not seen"
+        )
+    unseen = isinstance(interface, Netdev) and (known_or(interface.lower, ()) or isinstance(interface.mtu, Unknown))
+    if unseen and isinstance(interface.speed_gbps, Unknown):  # type: ignore[union-attr]
+        return interface.speed_gbps  # type: ignore[union-attr]
     if isinstance(interface, Netdev) and not isinstance(interface.speed_gbps, Unknown):
         return interface.speed_gbps
     by_verbs = then(verbs, lambda v: _positive(v["gbps"]))

@@ -118,7 +118,7 @@ def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_
         rdma_cm_class=_class(host, classes[1]),
         pause_receive=then(pause, lambda p: _flag(p["rx"]), f"ethtool.pause {name}"),
         pause_send=then(pause, lambda p: _flag(p["tx"]), f"ethtool.pause {name}"),
-        firmware_owns_dcb=then(_part(dcb, "dcbx", source), lambda flags: bool(_bits(flags) & {1}), source),
+        firmware_owns_dcb=then(_optional(dcb, "dcbx", source), lambda flags: bool(_bits(flags) & {1}), source),
         firmware_usually_does=isinstance(names, EthNames) and names.firmware_dcb,
         counters=congestion(host, name, pfc, interface.driver, is_virtual=is_virtual),
     )

@@ -17,6 +17,8 @@ from .port import Port
 V = TypeVar("V", int, float, str)
 FABRIC = "fabric"
 OTHER_GROUP = "not the rails' group"
+AWAY = "no interface in this network namespace"
+FAR = "nearest to no GPU, its siblings are"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,13 +109,26 @@ def _with_role(
         missed = Unknown(f"siblings of {port}", "unparsable", "which ports are its siblings could not be read")
     routable = any(known_or(p.usable_gids, (None,)) for p in others)
     return replace(
-        port, role=role, siblings_up=missed, siblings_rate_gbps=_usual_rate(others), siblings_routable=routable
+        port, role=role, siblings_up=missed, siblings_rate_gbps=_rate_of(port, others), siblings_routable=routable
     )
 
 
 def _seat(device: Device, port: Port) -> tuple[str, int]:
     """Return which of its adapter's ports this is: the function's number, and the port's of a device with several."""
     return "vf" if device.is_vf else known_or(device.pci, ".?").rsplit(".", 1)[-1], port.number
+
+
+def _rate_of(port: Port, others: list[Port]) -> float | None | Unknown:
+    """Return the others' usual rate, of those whose rate comes from where this one's does: an interface, or not."""
+
+    def alike(other: Port) -> bool:
+        by_interface = [isinstance(p.netdev, Netdev) for p in (port, other)]
+        return len(set(by_interface)) == 1 or not known_or(port.is_ethernet, default=True)
+
+    found = [other for other in others if alike(other)]
+    if others and not found:
+        return Unknown(f"siblings of {port}", "unparsable", "its rate and theirs are not told alike")
+    return _usual_rate(found)
 
 
 def _usual_rate(ports: list[Port]) -> float | None | Unknown:
@@ -132,13 +147,13 @@ def _named(ports: list[tuple[Device, Port]], rails: tuple[str, ...]) -> dict[str
 
 
 def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> dict[str, str]:
-    """Choose the group of one board and link layer that is nearest to the GPUs, else the largest."""
+    """Choose the group of one board and link layer that is nearest to the GPUs, else the largest that is in use."""
     away = _elsewhere(ports)
     hardware = any(not device.is_software for device, _ in ports)
     physical = any(not (device.is_vf or device.is_software or str(port) in away) for device, port in ports)
     role = {str(port): _not_fabric(device, port, hardware=hardware, physical=physical) for device, port in ports}
     role |= dict.fromkeys(_not_given(ports), "no device node in this container, others have one")
-    role |= dict.fromkeys(away, "no interface in this network namespace")
+    role |= dict.fromkeys(away, AWAY)
     groups: dict[tuple[str, str, float], list[tuple[Device, Port]]] = {}
     for device, port in ports:
         if not role[str(port)]:
@@ -146,12 +161,17 @@ def _nearest(ports: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) ->
     if not groups:
         return role
     votes = Tally(key for gpu in gpus for key in _near(gpu, groups))
-    best = max(groups, key=lambda key: (votes[key], len(groups[key]), key[2], key))
+    best = max(groups, key=lambda key: (votes[key], _in_use(groups[key]), len(groups[key]), key[2], key))
     for key, members in groups.items():
         for _, port in members:
             role[str(port)] = FABRIC if key == best else f"{OTHER_GROUP}: {key[0]}, {key[1]}, {key[2]:g} Gb/s"
-    role.update({str(port): "nearest to no GPU, its siblings are" for port in _far(groups[best], gpus)})
+    role.update({str(port): FAR for port in _far(groups[best], gpus)})
     return role
+
+
+def _in_use(members: list[tuple[Device, Port]]) -> int:
+    """Return how many of these ports ever had a link."""
+    return sum(known_or(port.ever_up, default=True) for _, port in members)
 
 
 def _far(members: list[tuple[Device, Port]], gpus: tuple[PciFunction, ...]) -> list[Port]:

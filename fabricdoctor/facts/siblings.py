@@ -57,7 +57,8 @@ class LayerPort:
     """A port whose link layer is judged: a rail, or a port of the rails' board that has another layer than they.
 
     `alone_near_gpu`: it is nearest to a GPU that no rail is as near to, so the rail of that GPU is missing. `rails` is
-    how many devices the fabric has, `rivals` how many ports other boards have, by their link layer.
+    how many devices the fabric has, `doubtful` how many more it may have; `rivals` how many ports other boards have, by
+    their link layer.
     """
 
     port: Port
@@ -66,12 +67,17 @@ class LayerPort:
     is_rail: bool
     alone_near_gpu: bool | Unknown
     rails: int
+    doubtful: int
     rivals: Mapping[str, int]
 
     def belongs(self, layer: str, devices: int | None) -> bool | Unknown:
         """Return whether this port is meant for the fabric, where the site wants `layer` and so many `devices`."""
         if not self.is_rail:
-            return self.alone_near_gpu if devices is None or devices <= self.rails else True
+            if devices is None or devices <= self.rails:
+                return self.alone_near_gpu
+            if devices > self.rails + self.doubtful:
+                return True
+            return Unknown(str(self.port), "unparsable", "which devices are the fabric's could not be read")
         if self.rivals.get(layer, 0) < self.rails:
             return True
         return Unknown(str(self.port), "not-applicable", f"other boards have {layer}: name the rails to have it judged")
@@ -80,7 +86,9 @@ class LayerPort:
         return str(self.port)
 
 
-def layer_ports(devices: tuple[Device, ...], gpus: tuple[PciFunction, ...] | Unknown) -> tuple[LayerPort, ...]:
+def layer_ports(
+    devices: tuple[Device, ...], gpus: tuple[PciFunction, ...] | Unknown, doubtful: int
+) -> tuple[LayerPort, ...]:
     ports = [(device, port) for device in devices for port in known_or(device.ports, ())]
     rails = [(device, port) for device, port in ports if port.role == FABRIC]
     models = {port.board for device, port in rails if "+" in device.board_seen and "?" not in device.board_seen}
@@ -96,6 +104,7 @@ def layer_ports(devices: tuple[Device, ...], gpus: tuple[PciFunction, ...] | Unk
             port.role == FABRIC,
             near.get(device.name, False),
             len({d.name for d, _ in rails}),
+            doubtful,
             rivals,
         )
         for device, port in rails + strays
@@ -117,6 +126,16 @@ class RatedPort:
     port: Port
     links: tuple[PhysicalLink, ...]
     siblings: tuple[Port, ...]
+
+    @property
+    def drops_alone(self) -> int | Unknown:
+        """Return how often the link went down between two samples, without what every other rail had as well.
+
+        That was the host, its operator, or maintenance of the fabric.
+        """
+        others = [p.link_drops for p in self.siblings if known_or(p.active, default=False)]
+        common = min((drops for drops in others if not isinstance(drops, Unknown)), default=0)
+        return then(self.port.link_drops, lambda own: max(0, own - common))
 
     def limit(self, rate: float, want: float) -> str:
         """Return what keeps the port below `want`, where something says so; else ""."""

@@ -1,7 +1,8 @@
 """A network interface's counters, driver, pause, link and error correction.
 
 Counters, driver and the storm timeout come by ioctl (layouts: include/uapi/linux/ethtool.h), the rest by generic
-netlink (include/uapi/linux/ethtool_netlink.h). What a driver does not report is absent, null or an empty list.
+netlink (include/uapi/linux/ethtool_netlink.h); on kernels before 5.8 pause and link by ioctl too. What a driver does
+not report is absent, null or an empty list.
 An ioctl has no timeout: it returns when the driver does.
 """
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _SIOCETHTOOL = 0x8946
 _GDRVINFO = 0x03
+_GLINK = 0x0A
+_GPAUSEPARAM = 0x12
 _GSTRINGS = 0x1B
 _GSTATS = 0x1D
 _GSSET_INFO = 0x37
@@ -35,6 +38,8 @@ _STRINGS_HEADER = struct.Struct("=III")
 _VALUES_HEADER = struct.Struct("=II")
 _DRIVER = struct.Struct("=I32s32s32s32s32s12s5I")
 _TUNABLE = struct.Struct("=IIIIH")
+_PAUSE = struct.Struct("=IIII")
+_VALUE = struct.Struct("=II")
 _STRING_BYTES = 32
 _VALUE_BYTES = 8
 # Older kernels write as many values as there are now, not as many as were asked for: leave room for a NIC that gains
@@ -154,7 +159,13 @@ def _ask(command: int, ifname: str, flags: int = 0) -> bytes:
 
 
 def pause(ifname: str) -> dict[str, Any]:
-    return parse_pause(_ask(_PAUSE_GET, ifname, _WITH_STATISTICS))
+    try:
+        return parse_pause(_ask(_PAUSE_GET, ifname, _WITH_STATISTICS))
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+    _, autoneg, rx, tx = _fields(_PAUSE, _ioctl(ifname, _PAUSE.pack(_GPAUSEPARAM, 0, 0, 0)))
+    return {"autoneg": bool(autoneg), "rx": bool(rx), "tx": bool(tx), "stats": {}}
 
 
 def parse_pause(data: bytes) -> dict[str, Any]:
@@ -188,7 +199,13 @@ def parse_link_modes(data: bytes) -> dict[str, Any]:
 
 
 def link_state(ifname: str) -> dict[str, Any]:
-    return parse_link_state(_ask(_LINKSTATE_GET, ifname))
+    try:
+        return parse_link_state(_ask(_LINKSTATE_GET, ifname))
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+    _, link = _fields(_VALUE, _ioctl(ifname, _VALUE.pack(_GLINK, 0)))
+    return {"link": bool(link), "ext_state": None, "ext_substate": None, "down_count": None}
 
 
 def parse_link_state(data: bytes) -> dict[str, Any]:

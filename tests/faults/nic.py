@@ -1,5 +1,7 @@
 """Faults of the area nic."""
 
+from functools import partial
+
 from faults.row import MISSING, Row, put
 from nodes import make
 from nodes.optics import module
@@ -91,9 +93,16 @@ FAULTS = {
         Row({"read /sys/class/net/rail0/speed": "200000"}, "200 Gb/s on 4 lanes"),
         Row({}, "400 Gb/s", expect={"rate_gbps": 800.0}),
         Row(
-            {f"ethtool.modes rail{i}": put("supported", value=["800000baseSR8/Full"]) for i in range(2)},
+            {f"ethtool.modes rail{i}": put("supported", value=["800000baseSR8/Full"]) for i in range(2)}
+            | {f"ethtool.module rail{i}": MISSING for i in range(2)},
+            "400 Gb/s",
+            "info",
+        ),
+        Row(
+            {"ethtool.modes rail0": put("supported", value=["800000baseSR8/Full"])},
             "400 Gb/s",
             "warning",
+            node=partial(make.two_rails_roce, 1),
         ),
         Row(
             {f"verbs.device mlx5_{i}": put("ports", "1", "gbps", value=200.0 * (i + 1)) for i in range(2)},

@@ -122,6 +122,7 @@ def bond(machine: Machine, name: str, members: tuple[str, ...], ip: str, gbps: i
         f"read {NET}/{name}/bonding/ad_partner_mac": "02:00:00:00:00:01",
     })  # fmt: skip
     for member in members:
+        machine.add_names(f"list {NET}/{member}", "bonding_slave")
         slave = f"read {NET}/{member}/bonding_slave"
         machine.say({f"{slave}/mii_status": "up", f"{slave}/ad_actor_oper_port_state": "61",
                      f"{slave}/ad_aggregator_id": "1", f"read {NET}/{member}/operstate": "up"})  # fmt: skip

@@ -80,11 +80,17 @@ class Machine:
             return Unknown(name, "missing", "No such device")
         return Unknown(name, "missing", "No such file or directory")
 
+    def host(self) -> Recorder:
+        """Return a host that answers as this node, with the sample before."""
+        self.say({"read /proc/uptime": f"{self.uptime_s:.2f} {self.uptime_s * 7:.2f}"})
+        return Recorder(self, self._earlier(), self.seconds)
+
+    def _earlier(self) -> dict[str, dict[str, Any]]:
+        return {name: encode(self._before(name, value)) for name, value in self.answers.items()}
+
     def recording(self) -> Recording:
         """Return all that the facts ask for, and the sample before it."""
-        self.say({"read /proc/uptime": f"{self.uptime_s:.2f} {self.uptime_s * 7:.2f}"})
-        earlier = {name: encode(self._before(name, value)) for name, value in self.answers.items()}
-        host = Recorder(self, earlier, self.seconds)
+        host, earlier = self.host(), self._earlier()
         observe(host)
         missing = encode(Unknown("", "missing", "No such file or directory"))
         before = {name: earlier.get(name, missing) for name in sorted(host.counters)}

@@ -36,7 +36,7 @@ def _container(machine: Machine) -> None:
     machine.refused["kmsg"] = ("missing", "No such file or directory")
 
 
-def _elsewhere(machine: Machine, device: str, interface: str) -> None:
+def elsewhere(machine: Machine, device: str, interface: str) -> None:
     """Take away the interface and the GIDs of a device that is in another network namespace."""
     for name in matching(machine, f"{NET}/{interface}"):
         del machine.answers[name]
@@ -69,7 +69,7 @@ def pod_with_functions() -> Machine:
             entries[str(index)] = {"gid": address, "type": kind, "ndev": name}
     for device in machine.answers[f"list {IB}"]:
         if device not in own:
-            _elsewhere(machine, device, machine.answers[f"list {IB}/{device}/device/net"][0])
+            elsewhere(machine, device, machine.answers[f"list {IB}/{device}/device/net"][0])
     _only_nodes_of(machine, own)
     _container(machine)
     return machine

@@ -19,6 +19,7 @@ from nodes.machine import Machine, edited
 
 from fabricdoctor import expect, recording
 from fabricdoctor.expect import Expect
+from fabricdoctor.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,9 @@ class Whole:
     #: what the profile's check must conclude; 3 where there is nothing on the node that it could judge
     status: int = 0
     in_job: bool = True
+
+    def taken(self) -> Recording:
+        return self.build().recording()
 
     @property
     def expect(self) -> Expect:

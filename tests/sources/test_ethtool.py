@@ -123,6 +123,39 @@ def test_pause_without_statistics():
     assert ethtool.parse_pause(u8(2, 1) + u8(3, 1) + u8(4, 1))["stats"] == {}
 
 
+@pytest.fixture
+def old_kernel(monkeypatch):
+    """Stand in for a kernel whose netlink has no ethtool, with pause on arrival and a link."""
+
+    def refuse(*_: object) -> bytes:
+        raise OSError(errno.EOPNOTSUPP, "this kernel has no netlink family ethtool")
+
+    answers = {0x12: (0x12, 1, 1, 0), 0x0A: (0x0A, 1)}
+
+    def ioctl(_: str, request: bytes, __: int = 0) -> bytes:
+        values = answers[struct.unpack_from("=I", request)[0]]
+        return struct.pack(f"={len(values)}I", *values)
+
+    monkeypatch.setattr(ethtool, "_ask", refuse)
+    monkeypatch.setattr(ethtool, "_ioctl", ioctl)
+
+
+@pytest.mark.usefixtures("old_kernel")
+def test_pause_and_link_of_a_kernel_without_ethtool_by_netlink():
+    assert ethtool.pause("rail0") == {"autoneg": True, "rx": True, "tx": False, "stats": {}}
+    assert ethtool.link_state("rail0") == {"link": True, "ext_state": None, "ext_substate": None, "down_count": None}
+
+
+def test_another_failure_is_not_taken_for_an_old_kernel(monkeypatch):
+    def refuse(*_: object) -> bytes:
+        raise OSError(errno.ENODEV, "No such device")
+
+    monkeypatch.setattr(ethtool, "_ask", refuse)
+    for kind in ("pause", "state"):
+        with pytest.raises(OSError, match="No such device"):
+            ethtool.KINDS[f"ethtool.{kind}"]("rail0")
+
+
 def test_fec_totals_and_unsupported_counters():
     assert ethtool.parse_fec(FEC) == {
         "configured": ["RS"],
