@@ -154,3 +154,13 @@ def test_a_limit_is_blamed_only_where_there_is_one(checks, memlock, advice):
     row = Row({"verbs.usable mlx5_0": lambda a: a["steps"].update(mr=refused), "limits": {"memlock": memlock}}, "")
     found = judge([checks["uverbs-not-usable"]], row.observed(), row.expectations())
     assert next(f.fault.fix for f in found if f.fault).startswith(advice)
+
+
+def test_fixes_of_a_chain_do_not_undo_each_other(checks):
+    """PFC on all priorities breaks four links; each one's command sets the same, so that their order does not matter."""
+    row = Row({"dcb rail0": lambda dcb: dcb["pfc"].update(enabled=0xFF)}, "")
+    found = faults(judge(checks.values(), row.observed(), row.expectations()))
+    assert {f.check for f in found if f.folded_under} == {
+        "pfc-on-too-many-priorities", "pfc-on-default-priority", "pfc-on-cnp-priority", "cnp-maps-to-paused-class"
+    }  # fmt: skip
+    assert {f.fault.fix for f in found} == {"dcb pfc set dev rail0 prio-pfc all:off 3:on"}

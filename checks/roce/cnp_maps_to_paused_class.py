@@ -14,7 +14,8 @@ def cnp_maps_to_paused_class(link: Link, expect: Expect) -> Fault | None:
     ## How to fix
     Send CNPs with a DSCP of their own (48 is usual), mapped to a priority without PFC that the switch serves first.
     """
-    if wanted(expect.congestion_control) == "off" or not wanted(expect.lossless_priorities):
+    lossless = wanted(expect.lossless_priorities)
+    if wanted(expect.congestion_control) == "off" or not lossless:
         return None
     dscp, paused = known(link.congestion.cnp_dscp), known(link.pfc_priorities)
     priority = known(link.priority_of(dscp))
@@ -28,8 +29,8 @@ def cnp_maps_to_paused_class(link: Link, expect: Expect) -> Fault | None:
     fix = link.to_map(dscp, free)
     if dscp == expect.dscp:  # RDMA's own: it has to stay where it is
         fix = f"echo 48 > /sys/class/net/{link.netdev}/ecn/roce_np/cnp_dscp, or with the vendor's tool"
-    elif free in paused - wanted(expect.lossless_priorities):
-        fix = link.to_pause(paused - {free})
+    elif free in paused - lossless:
+        fix = link.to_pause(lossless)
     elif free == priority:
         fix = f"dcb ets set dev {link.netdev} prio-tc {priority}:CLASS"
     return Fault(

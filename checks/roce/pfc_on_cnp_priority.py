@@ -22,5 +22,5 @@ def pfc_on_cnp_priority(link: Link, expect: Expect) -> Fault | None:
     return Fault(
         saw=f"PFC on {cnp}, the priority of CNPs",
         want=f"PFC off on {cnp}",
-        fix=link.to_pause(known(link.pfc_priorities) - {cnp}),
+        fix=link.to_pause(lossless),
     )

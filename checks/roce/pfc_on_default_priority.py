@@ -21,5 +21,5 @@ def pfc_on_default_priority(link: Link, expect: Expect) -> Fault | None:
     return Fault(
         saw="PFC on 0, the default priority",
         want="PFC off on 0",
-        fix=link.to_pause(known(link.pfc_priorities) - {0}),
+        fix=link.to_pause(lossless),
     )

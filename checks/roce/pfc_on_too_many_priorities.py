@@ -22,5 +22,5 @@ def pfc_on_too_many_priorities(link: Link, expect: Expect) -> Fault | None:
     return Fault(
         saw=f"PFC also on {join(more)}",
         want=f"PFC on {join(lossless)} only",
-        fix=link.to_pause(paused - more),
+        fix=link.to_pause(lossless),
     )
