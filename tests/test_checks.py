@@ -157,7 +157,7 @@ def test_a_limit_is_blamed_only_where_there_is_one(checks, memlock, advice):
 
 
 def test_fixes_of_a_chain_do_not_undo_each_other(checks):
-    """PFC on all priorities breaks four links; each one's command sets the same, so that their order does not matter."""
+    """PFC on all priorities breaks four links; the command of each sets the same: their order does not matter."""
     row = Row({"dcb rail0": lambda dcb: dcb["pfc"].update(enabled=0xFF)}, "")
     found = faults(judge(checks.values(), row.observed(), row.expectations()))
     assert {f.check for f in found if f.folded_under} == {

@@ -79,7 +79,7 @@ def _agree(pci: tuple[PciFunction, ...] | Unknown, devices: tuple[Device, ...]) 
     boards: dict[tuple[str, ...], set[str]] = {}
     for device in devices:
         function = functions.get(known_or(device.pci, ""))
-        if (device.path and function is None) or known_or(device.ports, ()) == ():
+        if (function is None and not device.is_software) or known_or(device.ports, ()) == ():
             return False
         for port in known_or(device.ports, ()) if function else ():
             boards.setdefault(function.model, set()).add(port.board)  # type: ignore[union-attr]
