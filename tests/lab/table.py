@@ -80,7 +80,7 @@ SMALL_MEMLOCK = Expected(
 #: only those, the other everything of the network, and cannot tell. Neither waits.
 HANGS = Expected(None, unknown=frozenset({"packets-discarded-on-arrival"}))
 #: So many packets that one in a thousand is seen to be missing, see README.md.
-LONG, SHORT = "--interval 60 --budget 240", "--interval 10 --budget 120"
+LONG, SHORT = "--interval 40 --budget 240", "--interval 10 --budget 120"
 
 
 def busy(expected: Expected) -> Expected:

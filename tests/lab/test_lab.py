@@ -42,12 +42,21 @@ def answer(results: Path, name: str) -> tuple[int, dict]:
     return int((results / f"{name}.status").read_text()), json.loads(text)
 
 
+def place(subject: str) -> str:
+    """Return device and port: a slow answer may have cost the interface its name."""
+    return subject.split(" (")[0]
+
+
 def faults(report: dict) -> set[tuple[str, str, str]]:
     return {
-        (f["check"], f["subject"], f["severity"])
+        (f["check"], place(f["subject"]), f["severity"])
         for f in report["findings"]
         if f["verdict"] == "fault" and not f["folded_under"]
     }
+
+
+def wanted(row: Row, who: str) -> set[tuple[str, str, str]]:
+    return {(check, place(subject), severity) for check, subject, severity in row.expected(who).faults}
 
 
 @pytest.mark.parametrize("who", ["root", "user"])
@@ -55,13 +64,14 @@ def faults(report: dict) -> set[tuple[str, str, str]]:
 def test_fault(results, row: Row, who: str):
     expected = row.expected(who)
     status, report = answer(results, f"{row.name}.{who}")
-    assert faults(report) == expected.faults
+    assert faults(report) == wanted(row, who)
     folded = {f["check"] for f in report["findings"] if f["folded_under"]}
     assert folded == expected.folded
     assert expected.unknown <= {f["check"] for f in report["findings"] if f["verdict"] == "unknown"}
     assert not [f for f in report["findings"] if f["verdict"] == "broken"]
     for subject, pattern in row.saw:
-        told = [f["saw"] for f in report["findings"] if f["subject"] == subject and f["saw"] and not f["folded_under"]]
+        about = [f for f in report["findings"] if place(f["subject"]) == place(subject) and not f["folded_under"]]
+        told = [f["saw"] for f in about if f["saw"]]
         assert len(told) == 1
         assert re.search(pattern, told[0]), told
     assert status in ((0, 3) if expected.status is None else (expected.status,))
@@ -71,10 +81,8 @@ def test_it_vanishes_when_undone(results):
     """The next row has other faults, and exactly those were found (see test_fault): nothing of this one is left."""
     for row, following in pairwise(ROWS):
         for who in ("root", "user"):
-            assert not row.expected(who).faults & following.expected(who).faults, (
-                "let rows that differ follow each other"
-            )
-            assert not row.expected(who).faults & faults(answer(results, f"{following.name}.{who}")[1])
+            assert not wanted(row, who) & wanted(following, who), "let rows that differ follow each other"
+            assert not wanted(row, who) & faults(answer(results, f"{following.name}.{who}")[1])
 
 
 def test_a_kernel_that_hangs_costs_no_more_than_the_budget(results):
