@@ -44,7 +44,7 @@ def answer(results: Path, name: str) -> tuple[int, dict]:
 
 def place(subject: str) -> str:
     """Return device and port: a slow answer may have cost the interface its name."""
-    return subject.split(" (")[0]
+    return subject.split(" (", maxsplit=1)[0]
 
 
 def faults(report: dict) -> set[tuple[str, str, str]]:
