@@ -9,7 +9,6 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +45,8 @@ class Catalogue:
         return frozenset(found)
 
     def _like(self, name: str) -> str:
+        from difflib import get_close_matches  # noqa: PLC0415  for messages only
+
         near = get_close_matches(name, self.checks, 1)
         return f"; did you mean {near[0]!r}?" if near else "; `fabricdoctor checks` lists them"
 

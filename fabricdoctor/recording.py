@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import math
@@ -13,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from . import __version__
 from .host import Replay
@@ -86,7 +85,7 @@ def load(path: Path) -> Recording:
         if not stat.S_ISREG(path.stat().st_mode):
             raise RecordingError(f"{path}: not a regular file; give a recording made by `fabricdoctor snapshot`")
         document = json.loads(_bytes(path), parse_constant=_no_number)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+    except (zlib.error, EOFError) as error:
         raise RecordingError(f"{path}: damaged or cut off (gzip): {error}; copy or take it again") from error
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from error
@@ -102,11 +101,19 @@ def _bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         packed = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
-        source: Any = gzip.GzipFile(fileobj=file) if packed else file
-        raw: bytes = source.read(_LIMIT + 1)
+        raw = _unpacked(file) if packed else file.read(_LIMIT + 1)
     if len(raw) > _LIMIT:
         raise RecordingError(f"{path}: larger than {_LIMIT >> 20} MiB, which no recording is")
     return raw
+
+
+def _unpacked(file: BinaryIO) -> bytes:
+    import gzip  # noqa: PLC0415  the last run's sample is not packed
+
+    try:
+        return gzip.GzipFile(fileobj=file).read(_LIMIT + 1)
+    except gzip.BadGzipFile as error:
+        raise EOFError(str(error)) from error
 
 
 def _no_number(name: str) -> NoReturn:
@@ -160,7 +167,10 @@ def write(path: Path, text: str, *, mode: int = 0o640) -> None:
     A symbolic link is replaced, not followed: in a directory that others can write it may point anywhere.
     """
     data = text.encode(errors="backslashreplace")
-    data = gzip.compress(data, mtime=0) if path.suffix == ".gz" else data
+    if path.suffix == ".gz":
+        import gzip  # noqa: PLC0415
+
+        data = gzip.compress(data, mtime=0)
     if _is_stream(path):
         _write_into(path, data)
         return

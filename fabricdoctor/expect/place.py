@@ -6,15 +6,8 @@ import re
 import stat
 import sys
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 
 _HEADER = re.compile(r"\[{1,2}\s*(.*?)\s*\]{1,2}\s*(#.*)?")
 
@@ -68,6 +61,10 @@ def exists(path: Path) -> bool:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the document. Raises ConfigError, also for what is no regular file."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415  4 ms, and many a prolog has no file to read
+    else:
+        import tomli as tomllib  # noqa: PLC0415
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ConfigError(f"{path}: not a regular file")
@@ -85,5 +82,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def like(key: str, known: tuple[str, ...]) -> str:
     """Return the end of a message that says which name was meant."""
+    from difflib import get_close_matches  # noqa: PLC0415  for messages only
+
     near = get_close_matches(key, known, 1)
     return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
