@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from nodes.machine import Machine
-from nodes.whole import NODES
+from nodes.whole import KEPT, NODES
 from test_never_lies import damaged
 
 from fabricdoctor import catalogue, recording
@@ -57,6 +57,16 @@ def builtin() -> tuple[Check[Any], ...]:
 @cache
 def findings(name: str, *, expecting: bool = True) -> list[Finding]:
     return judge(builtin(), node(name), NODES[name].expect if expecting else Expect())
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_the_recording_in_the_tree_is_the_one_that_is_made(name):
+    kept = recording.load(KEPT / f"{name}.json.gz")
+    assert kept.text() == taken(name).text(), "run python tests/nodes/whole.py"
+
+
+def test_no_recording_is_left_of_a_node_that_is_gone():
+    assert {file.name for file in KEPT.iterdir()} == {f"{name}.json.gz" for name in NODES}
 
 
 @pytest.mark.parametrize("expecting", [True, False])

@@ -1,6 +1,6 @@
 """All whole nodes, each with the profile of its site and the ports that are its fabric.
 
-`python tests/nodes/whole.py DIRECTORY` writes their recordings there, one file a node.
+`python tests/nodes/whole.py` writes their recordings, one file a node, into recordings/ beside it.
 """
 
 from __future__ import annotations
@@ -120,6 +120,9 @@ NODES: dict[str, Whole] = {
     "soft-roce": Whole(guests.soft_roce, _ROCE, ("rxe0",)),
 }  # fmt: skip
 
+KEPT = Path(__file__).parent / "recordings"
+
 if __name__ == "__main__":
+    KEPT.mkdir(exist_ok=True)
     for name, whole in NODES.items():
-        recording.write(Path(sys.argv[1]) / f"{name}.json.gz", whole.build().recording().text())
+        recording.write(KEPT / f"{name}.json.gz", whole.taken().text())
