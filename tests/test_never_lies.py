@@ -131,6 +131,8 @@ def lies(
     for label, how, host in damaged(recording, every=every, only=only):
         node = observe(host)
         for found in judge(checks.values(), node, expect):
+            if "use known()" in found.reason:  # a fact that took an Unknown for a value
+                wrong.append(f"{label} -> {how}: {found.check} of {found.subject}: {found.reason}")
             if found.verdict is Verdict.BROKEN or (
                 found.verdict is Verdict.FAULT and found.check not in allowed(label, how)
             ):

@@ -45,7 +45,10 @@ def counter(host: Host, kind: str, key: str, member: str = "", limit: int | None
     """Return a counter of one question, or of one `member` of a question whose answer is a map."""
     pick: Callable[[Any], Any] = (lambda answer: answer[member]) if member else (lambda answer: answer)
     name = name_of(kind, key) + (f" {member}" if member else "")
-    now = then(host.ask(kind, key), lambda a: count(pick(a)), name)
+    current = host.ask(kind, key)
+    if member and isinstance(current, dict) and member not in current:
+        current = Unknown(name, "unparsable", f"the driver shows no {member}")
+    now = then(current, lambda a: count(pick(a)), name)
     earlier = host.earlier(kind, key)
     if member and isinstance(earlier, dict) and member not in earlier:
         earlier = Unknown(name, "one-sample", "the counter was not there in the earlier sample")

@@ -151,7 +151,8 @@ def _line(line: dict[str, Any], now: float) -> tuple[float, str, str]:
 
 def _reporters(host: Host, pci: str) -> tuple[Reporter, ...] | Unknown:
     answer = host.ask("devlink.health", pci)
-    if (isinstance(answer, Unknown) and answer.why in ("missing", "unsupported")) or answer == {}:
+    absent = answer.why in ("missing", "unsupported") if isinstance(answer, Unknown) else not answer
+    if absent:
         return Unknown(name_of("devlink.health", pci), "not-applicable", "the driver has no health reporters here")
     source = name_of("devlink.health", pci)
     return then(answer, lambda found: tuple(_reporter(host, pci, n, r) for n, r in found.items()), source)

@@ -325,6 +325,9 @@ def bond() -> Recording:
         add_interface(answers, 0, name=name)
     answers["addresses"] |= {"port0": [], "port1": []}
     answers[f"list {_NET}/bond0"] = ["lower_port0", "lower_port1", "mtu"]
+    for name in ("port0", "port1"):
+        answers[f"list {_NET}/{name}"] = ["bonding_slave", "carrier", "device", "master", "mtu", "speed", "upper_bond0"]
+    answers[f"list {_IB}/mlx5_0/device/net"] = answers[f"list {_PCI}/{_address('nic', 0)}/net"] = ["port0"]
     answers["ethtool.driver bond0"] = {"driver": "bonding"}
     for kind in ("dcb", "ethtool.pause", "ethtool.stats", "ethtool.modes", "ethtool.fec", "ethtool.module"):
         del answers[f"{kind} bond0"]
