@@ -7,11 +7,16 @@ for every answer of the small nodes, and once per pattern for the whole ones (ho
 from __future__ import annotations
 
 import copy
+import itertools
+import multiprocessing
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
+
+import pytest
 
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
@@ -125,21 +130,39 @@ def allowed(label: str, how: str) -> set[str]:
 def lies(
     checks: dict[str, Any], recording: Recording, expect: Expect, *, every: bool = False, only: str = ""
 ) -> list[str]:
-    """Return what is said of damaged recordings that must not be said."""
-    wrong = []
-    needing = [c for c in checks.values() if c.id in _needing(checks)] if expect == Expect() else []
-    for label, how, host in damaged(recording, every=every, only=only):
-        node = observe(host)
-        for found in judge(checks.values(), node, expect):
-            if "use known()" in found.reason:  # a fact that took an Unknown for a value
-                wrong.append(f"{label} -> {how}: {found.check} of {found.subject}: {found.reason}")
-            if found.verdict is Verdict.BROKEN or (
-                found.verdict is Verdict.FAULT and found.check not in allowed(label, how)
-            ):
-                said = found.fault.saw if found.fault else found.reason
-                wrong.append(f"{label} -> {how}: {found.check} of {found.subject} is {found.verdict.value}: {said}")
-        wrong += [f"{label} -> {how}: {text}" for text in _not_skipped(needing, node, expect)]
-    return wrong
+    """Return what is said of damaged recordings that must not be said; each processor judges its share of them."""
+    shares = os.cpu_count() or 1
+
+    def share(number: int) -> list[str]:
+        needing = [c for c in checks.values() if c.id in _needing(checks)] if expect == Expect() else []
+        mine = itertools.islice(damaged(recording, every=every, only=only), number, None, shares)
+        return [text for one in mine for text in _wrong(checks, needing, expect, *one)]
+
+    _SHARE.clear()
+    _SHARE.append(share)  # a forked process has it; what is sent to one must be pickled, and checks cannot be
+    with multiprocessing.get_context("fork").Pool(shares) as pool:
+        return [text for part in pool.map(_of_share, range(shares)) for text in part]
+
+
+_SHARE: list[Any] = []
+
+
+def _of_share(number: int) -> list[str]:
+    found: list[str] = _SHARE[0](number)
+    return found
+
+
+def _wrong(checks: dict[str, Any], needing: list[Any], expect: Expect, label: str, how: str, host: Replay) -> list[str]:
+    node, wrong = observe(host), []
+    for found in judge(checks.values(), node, expect):
+        if "use known()" in found.reason:  # a fact that took an Unknown for a value
+            wrong.append(f"{label} -> {how}: {found.check} of {found.subject}: {found.reason}")
+        if found.verdict is Verdict.BROKEN or (
+            found.verdict is Verdict.FAULT and found.check not in allowed(label, how)
+        ):
+            said = found.fault.saw if found.fault else found.reason
+            wrong.append(f"{label} -> {how}: {found.check} of {found.subject} is {found.verdict.value}: {said}")
+    return wrong + [f"{label} -> {how}: {text}" for text in _not_skipped(needing, node, expect)]
 
 
 def _not_skipped(needing: list[Any], node: Any, expect: Expect) -> list[str]:
@@ -152,6 +175,9 @@ def _not_skipped(needing: list[Any], node: Any, expect: Expect) -> list[str]:
 def _needing(checks: dict[str, Any]) -> set[str]:
     findings = judge(checks.values(), observe(make.two_rails_roce().host()), Expect())
     return {f.check for f in findings if f.why == "no-expectation"}
+
+
+pytestmark = pytest.mark.thorough
 
 
 def test_damage_to_a_lossless_node(checks):
