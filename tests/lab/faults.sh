@@ -44,6 +44,9 @@ rdma_cm_class() {
 rdma_cm_class_end() { rmdir "/sys/kernel/config/rdma_cm/mlx5_$1"; }
 cnp_dscp() { sysfs "$1" "$2" ecn/roce_np/cnp_dscp "$3"; }	# N R DSCP (default 48)
 ecn_half() { sysfs "$1" "$2" "ecn/roce_$3/enable/$4" "$5"; }	# N R np|rp PRIORITY 0|1
+# N R, on every priority: that one is left makes the port answer marks of all.
+ecn_answers_off() { local p; for p in 0 1 2 3 4 5 6 7; do ecn_half "$1" "$2" np "$p" 0; done; }
+ecn_answers_on() { local p; for p in 0 1 2 3 4 5 6 7; do ecn_half "$1" "$2" np "$p" 1; done; }
 ecn_off() { sysfs "$1" "$2" "ecn/roce_np/enable/$3" 0; sysfs "$1" "$2" "ecn/roce_rp/enable/$3" 0; }	# N R PRIORITY
 ecn_on() { sysfs "$1" "$2" "ecn/roce_np/enable/$3" 1; sysfs "$1" "$2" "ecn/roce_rp/enable/$3" 1; }
 

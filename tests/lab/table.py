@@ -170,7 +170,7 @@ ROWS = (
         saw=((PORT0, r"^PFC on priority 3 sent \d+% of"), (PORT, r"^PFC on priority 3 received \d+% of")),
     ),
     Row(
-        "ecn-half", "ecn_half 1 0 np 3 0; ecn_half 1 1 rp 3 0", "by_fix",
+        "ecn-half", "ecn_answers_off 1 0; ecn_half 1 1 rp 3 0", "by_fix; ecn_answers_on 1 0",
         on_both(CHAIN, "critical", "ecn-off-on-lossless-priority"),
         saw=((PORT0, "answering marks with CNPs"), (PORT, "slowing down on CNPs")),
     ),
