@@ -116,7 +116,9 @@ traffic() { # RAIL…
 		rdma_loop 2 "$r"
 		rdma_loop 1 "$r" "192.168.$((77 + r)).2"
 	done
-	for r; do until_true "traffic on rail $r" has_traffic "$r"; done
+	for r; do
+		until_true "traffic on rail $r" has_traffic "$r" || { cp /run/traffic?? "$SHARED"; return 1; }
+	done
 }
 # Packets that two processors take from a queue overtake each other, and count as missing.
 one_processor() { ip netns exec "$1" sh -c 'for f in /sys/class/net/*/queues/rx-*/rps_cpus; do echo 1 > "$f"; done'; }

@@ -63,7 +63,7 @@ by_fix() {
 }
 
 while IFS='|' read -r name inject undo environment around options again <&3; do
-	eval "$inject"
+	eval "$inject" || echo "$name" >> "$SHARED/not-injected"
 	both "$name" "$environment" "$around" "$options"
 	if [ -n "$again" ] && incomplete "$name"; then
 		echo "$name again: an answer was too late"

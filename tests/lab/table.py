@@ -58,6 +58,10 @@ class Row:
     saw: tuple[tuple[str, str], ...] = ()
     late: bool = False
 
+    @property
+    def needs_traffic(self) -> bool:
+        return self.name == "traffic" or self.name.startswith("loss-")
+
     def expected(self, who: str) -> Expected:
         return self.user if who == "user" and self.user is not None else self.root
 

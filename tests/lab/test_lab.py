@@ -42,6 +42,12 @@ def answer(results: Path, name: str) -> tuple[int, dict]:
     return int((results / f"{name}.status").read_text()), json.loads(text)
 
 
+def has_traffic(results: Path) -> bool:
+    """Return whether perftest came to send between the nodes; its own words lie beside the answers if not."""
+    failed = results / "not-injected"
+    return not failed.exists() or "traffic" not in failed.read_text().split()
+
+
 def place(subject: str) -> str:
     """Return device and port: a slow answer may have cost the interface its name."""
     return subject.split(" (", maxsplit=1)[0]
@@ -64,6 +70,8 @@ def wanted(row: Row, who: str) -> set[tuple[str, str, str]]:
 def test_fault(results, row: Row, who: str):
     expected = row.expected(who)
     status, report = answer(results, f"{row.name}.{who}")
+    if row.needs_traffic and not has_traffic(results):
+        pytest.skip("no RDMA traffic could be had between the emulated nodes, so there was none to lose")
     assert faults(report) == wanted(row, who)
     folded = {f["check"] for f in report["findings"] if f["folded_under"]}
     assert folded == expected.folded
@@ -79,7 +87,8 @@ def test_fault(results, row: Row, who: str):
 
 def test_it_vanishes_when_undone(results):
     """The next row has other faults, and exactly those were found (see test_fault): nothing of this one is left."""
-    for row, following in pairwise(ROWS):
+    done = [row for row in ROWS if has_traffic(results) or not row.needs_traffic]
+    for row, following in pairwise(done):
         for who in ("root", "user"):
             assert not wanted(row, who) & wanted(following, who), "let rows that differ follow each other"
             assert not wanted(row, who) & faults(answer(results, f"{following.name}.{who}")[1])
