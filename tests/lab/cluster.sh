@@ -87,7 +87,7 @@ spare_out() {
 # All that waits is bounded, and long: the emulated processors may have busy neighbours.
 until_true() { # TEXT COMMAND…
 	local text=$1; shift
-	for _ in $(seq 300); do
+	for _ in $(seq "${TRIES:-300}"); do
 		"$@" && return 0
 		sleep 0.2
 	done

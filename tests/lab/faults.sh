@@ -117,7 +117,7 @@ traffic() { # RAIL…
 		rdma_loop 1 "$r" "192.168.$((77 + r)).2"
 	done
 	for r; do
-		until_true "traffic on rail $r" has_traffic "$r" || { cp /run/traffic?? "$SHARED"; return 1; }
+		TRIES=120 until_true "traffic on rail $r" has_traffic "$r" || { cp /run/traffic?? "$SHARED"; return 1; }
 	done
 }
 # Packets that two processors take from a queue overtake each other, and count as missing.
