@@ -21,7 +21,7 @@ def traffic_class_misses_lossless_priority(rail: RailLink, expect: Expect) -> Fa
         if dscp == expect.dscp or (priority := known(rail.link.priority_of(dscp))) in lossless:
             continue  # the right DSCP on a wrong priority is the classification's fault
         right = "(4 x DSCP)" if expect.dscp is None else str(expect.dscp * 4)
-        device = rail.link.port.split("/")[0]
+        device = rail.link.device
         fix = f"echo {right} > /sys/class/infiniband/{device}/tc/1/traffic_class; cma_roce_tos -d {device} -t {right}"
         fix = f"export NCCL_IB_TC={right}" if place.startswith("NCCL") else fix
         saw = f"{place} is {value}: DSCP {dscp}, priority {priority}"

@@ -60,11 +60,14 @@ def _diagnosis(host: Host, pci: str | None) -> LinkDiagnosis | Unknown:
     return diagnosis(host, pci)
 
 
-def with_qos(host: Host, link: Link, driver: str | Unknown, device: Device) -> Link:
-    """Return the link with its QoS as the vendor's tool tells it, where the driver has no interface for it."""
+def with_qos(host: Host, link: Link, driver: str | Unknown, device: Device, stored: Mapping[str, Firmware]) -> Link:
+    """Return the link with its QoS as the vendor's tool tells it, where the driver has no interface for it.
+
+    `stored` are the settings in each device's firmware.
+    """
     pfc, pci = link.pfc_priorities, device.pci
-    if device.name in _mlx5((device,)):
-        return _with_stored_congestion_control(host, link, device)
+    if device.name in stored:
+        return _with_stored_congestion_control(link, stored[device.name])
     if not isinstance(pfc, Unknown) or pfc.why not in ("not-applicable", "unsupported"):
         return link
     if known_or(driver, "") not in _QOS_BY_TOOL or isinstance(pci, Unknown) or device.is_vf:
@@ -74,15 +77,13 @@ def with_qos(host: Host, link: Link, driver: str | Unknown, device: Device) -> L
     return completed(host, link, known_or(driver, ""), device.name, pci)
 
 
-def _with_stored_congestion_control(host: Host, link: Link, device: Device) -> Link:
+def _with_stored_congestion_control(link: Link, stored: Firmware) -> Link:
     """Add what the firmware's settings tell where the kernel's own driver does not: on which priorities it is on."""
     notify = link.congestion.notify
     if not isinstance(notify, Unknown) or notify.why != "not-applicable":
         return link
-    number = int(link.port.partition("/")[2].split(" ")[0])
-    stored = firmware(host, device.name, known_or(device.pci, ""))
-    on, algorithm = stored.congestion_priorities(number), stored.congestion_algorithm(number)
-    turn_on = f"mstconfig -d {stored.pci} set ROCE_CC_PRIO_MASK_P{number}=255; mstfwreset -d {stored.pci} reset"
+    on, algorithm = stored.congestion_priorities(link.number), stored.congestion_algorithm(link.number)
+    turn_on = f"mstconfig -d {stored.pci} set ROCE_CC_PRIO_MASK_P{link.number}=255; mstfwreset -d {stored.pci} reset"
     told = replace(link.congestion, notify=on, react=on, algorithm=algorithm, turn_on=turn_on)
     return replace(link, congestion=told)
 

@@ -193,6 +193,7 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
     some_rdma = not isinstance(found, Unknown) and bool(found)
     in_guest = known_or(then(host.ask("read", "/proc/cpuinfo"), _in_guest), default=False)
     interfaces = then(found, lambda d: tuple(beneath(host, d)))
+    stored = then(found, lambda d: stored_settings(host, _fabric(d)))
     node = Node(
         hostname=host.ask("read", "/proc/sys/kernel/hostname"),
         uptime=then(host.ask("read", "/proc/uptime"), uptime, "read /proc/uptime"),
@@ -200,13 +201,13 @@ def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = 
         inventory=(inventory(found, pci),),
         gpus=gpus,
         missing_devices=_missing(pci, found),
-        links=then(interfaces, lambda i: _links(host, i, in_guest=in_guest)),
+        links=then(interfaces, lambda i: _links(host, i, known_or(stored, ()), in_guest=in_guest)),
         physical_links=then(interfaces, lambda i: physical_links(host, i, in_guest=in_guest)),
         nccl=nccl_settings(host, in_job=in_job)
         if some_rdma
         else Unknown("environ", "not-applicable", "no RDMA device"),
         job_limits=(limits(host),) if some_rdma and in_job else (),
-        firmware=then(found, lambda d: stored_settings(host, _fabric(d))),
+        firmware=stored,
         neighbours=others,
         paths=(),
         shared_subnets=(),
@@ -240,17 +241,21 @@ def _job_uid(host: Host) -> int | None:
     return known_or(then(environment, lambda env: int(env["SLURM_JOB_UID"])), None)
 
 
-def _links(host: Host, interfaces: tuple[Interface, ...], *, in_guest: bool) -> tuple[Link, ...]:
+def _links(
+    host: Host, interfaces: tuple[Interface, ...], stored: tuple[Firmware, ...], *, in_guest: bool
+) -> tuple[Link, ...]:
     """Return the QoS state of each RoCE rail's interfaces.
 
     A port without a link has none to be judged: it may never have been set up, and port-not-active tells where it is
     missed. Where it is not known whether it has one, neither is its QoS state.
     """
 
+    settings = {firmware.device: firmware for firmware in stored}
+
     def read(at: Interface, netdev: Netdev) -> Link:
         asked = Silent(at.port.active) if isinstance(at.port.active, Unknown) else host
         own = link(asked, at.port, at.label, netdev, known_or(at.device.pci, ""), is_virtual=at.is_virtual or in_guest)
-        return with_qos(asked, own, netdev.driver, at.device)
+        return with_qos(asked, own, netdev.driver, at.device, settings)
 
     return tuple(
         read(at, at.netdev)

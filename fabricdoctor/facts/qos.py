@@ -32,6 +32,8 @@ class Link:
     """
 
     port: str
+    device: str
+    number: int
     netdev: str
     pfc_priorities: frozenset[int] | Unknown
     trust: Trust | Unknown
@@ -102,6 +104,8 @@ def link(host: Host, port: Port, label: str, interface: Netdev, pci: str, *, is_
     paths = {"netdev": name, "pci": pci, "device": port.device, "port": str(port.number)}
     return Link(
         port=label,
+        device=port.device,
+        number=port.number,
         netdev=name,
         pfc_priorities=pfc,
         trust=then(dcb, _trust, source),

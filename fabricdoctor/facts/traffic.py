@@ -110,11 +110,11 @@ def _is_counted(number: int | Unknown) -> bool:
 
 
 def traffic(ports: tuple[Port, ...], links: tuple[Link, ...] | Unknown) -> tuple[Traffic, ...]:
-    """Put each port's links to it: a link is named after its port, with the interface in brackets."""
+    """Put each port's links to it."""
 
     def of(port: Port) -> tuple[Link, ...] | Unknown:
         if isinstance(links, Unknown):
             return links
-        return tuple(link for link in links if link.port.split(" ")[0] == f"{port.device}/{port.number}")
+        return tuple(link for link in links if (link.device, link.number) == (port.device, port.number))
 
     return tuple(Traffic(port, of(port)) for port in ports)
