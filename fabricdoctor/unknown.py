@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeVar, get_args
 
@@ -67,6 +67,11 @@ def known(value: T | Unknown) -> T:
 def known_or(value: T | Unknown, default: U) -> T | U:
     """Return the value, or `default` where knowing it would only have added detail. Never for a judgement."""
     return default if isinstance(value, Unknown) else value
+
+
+def first_unknown(values: Iterable[object]) -> Unknown | None:
+    """Return the first of these that is unknown, None when all are known."""
+    return next((value for value in values if isinstance(value, Unknown)), None)
 
 
 def then(answer: T | Unknown, parse: Callable[[T], U | Unknown], source: str = "") -> U | Unknown:

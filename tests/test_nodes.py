@@ -17,7 +17,7 @@ from fabricdoctor import catalogue, recording
 from fabricdoctor.check import Check
 from fabricdoctor.expect import Expect
 from fabricdoctor.facts import Node, observe
-from fabricdoctor.facts.rails import FABRIC
+from fabricdoctor.facts.port import FABRIC
 from fabricdoctor.finding import Finding, Verdict
 from fabricdoctor.judge import conclude, judge
 from fabricdoctor.recording import Recording

@@ -12,7 +12,6 @@ from .netdev import Netdev
 from .nic import Device
 from .port import Port
 from .qos import Link
-from .rails import FABRIC
 from .tools.mlxlink import LinkDiagnosis, diagnosis
 from .tools.mstconfig import Firmware, firmware
 
@@ -22,7 +21,7 @@ _QOS_BY_TOOL = ("ionic", "bnxt_en")
 
 def heard(host: Host, found: tuple[Device, ...]) -> Mapping[str, Neighbour] | Unknown:
     """Return the LLDP neighbour of each interface. Asks all tools about the devices at once: each takes its time."""
-    fabric = [d for d in found if any(p.role == FABRIC for p in known_or(d.ports, ()))]
+    fabric = [d for d in found if d.is_fabric]
     ethernet = any(known_or(p.is_ethernet, default=True) for d in fabric for p in known_or(d.ports, ()))
     questions: list[Question] = [("tool", QUESTION)] if ethernet else []
     questions += [("tool", f"{name} {pci}") for name in ("mstconfig", "mlxlink") for pci in _mlx5(fabric).values()]
@@ -35,7 +34,7 @@ def with_notes(host: Host, found: tuple[Device, ...], others: Mapping[str, Neigh
     adapters = _mlx5(found)
 
     def noted(device: Device, port: Port) -> Port:
-        if port.role != FABRIC:
+        if not port.is_fabric:
             return port
         return replace(port, far_end=_far_end(port, others), diagnosis=_diagnosis(host, adapters.get(device.name)))
 

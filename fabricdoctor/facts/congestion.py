@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..host import Host
-from ..unknown import Unknown, Why, known_or, then
+from ..unknown import Unknown, Why, first_unknown, known_or, then
 from .counters import Counter, count, counter
 from .vendors import EthNames, eth_names
 
@@ -57,7 +57,7 @@ class Congestion:
         told = [(s, cause, exact) for s, cause, exact in shares if not isinstance(s, Unknown) and s > over]
         if exact := [(s, cause) for s, cause, is_exact in told if is_exact]:
             return max(exact)
-        unread = next((s for s, _, _ in shares if isinstance(s, Unknown)), None)
+        unread = first_unknown(s for s, _, _ in shares)
         if told and unread is None:
             return Unknown(f"{way} pause", "not-applicable", "this driver counts pause frames, not the time paused")
         return unread
@@ -182,7 +182,7 @@ class _Counted:
         if isinstance(self.pfc, Unknown):
             return self.pfc
         totals = {p: self._grown(self.names.discards.format(p=p)) for p in self.pfc}
-        unread = next((total for total in totals.values() if isinstance(total, Unknown)), None)
+        unread = first_unknown(totals.values())
         return unread if unread is not None else {p: known_or(total, 0) for p, total in totals.items()}
 
 

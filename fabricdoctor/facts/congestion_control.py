@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..host import Host
-from ..unknown import Unknown, then
+from ..unknown import Unknown, first_unknown, then
 from .vendors import CcFiles, cc_files
 
 
@@ -93,7 +93,7 @@ def _for_the_port(notify: frozenset[int] | Unknown) -> frozenset[int] | Unknown:
 def _priorities(host: Host, paths: list[str]) -> frozenset[int] | Unknown:
     answers = host.ask_all([("read", path) for path in paths])
     flags = [then(a, lambda text: _number(text, 1), f"read {p}") for a, p in zip(answers, paths, strict=True)]
-    unread = next((flag for flag in flags if isinstance(flag, Unknown)), None)
+    unread = first_unknown(flags)
     return unread if unread is not None else frozenset(p for p, flag in enumerate(flags) if flag)
 
 

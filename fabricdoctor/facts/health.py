@@ -12,7 +12,6 @@ from .counters import Counter, count, uptime
 from .netdev import Netdev
 from .nic import Device
 from .pci import names_in
-from .rails import FABRIC
 
 #: Messages that may be a fault, worst first (kinds of sources/kmsg.py).
 _POWER = "insufficient-power"
@@ -90,7 +89,7 @@ def _without_common(found: list[Adapter]) -> tuple[Adapter, ...]:
 
 
 def _adapters(host: Host, device: Device, now: float | Unknown) -> list[Adapter]:
-    fabric = [p.netdev for p in known_or(device.ports, ()) if p.role == FABRIC and isinstance(p.netdev, Netdev)]
+    fabric = [p.netdev for p in known_or(device.ports, ()) if p.is_fabric and isinstance(p.netdev, Netdev)]
     own = tuple(netdev.name for netdev in fabric)
     driver = known_or(device.driver, "")
     found = [_adapter(host, device.name, device.pci, own, now, driver)]

@@ -10,7 +10,6 @@ from ..unknown import known_or
 from .netdev import Netdev, netdev
 from .nic import Device
 from .port import Port
-from .rails import FABRIC
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +33,7 @@ def beneath(host: Host, devices: tuple[Device, ...]) -> Iterator[Interface]:
     """Yield the interfaces of all fabric ports; a port without a visible one is yielded too."""
     for device in devices:
         for port in known_or(device.ports, ()):
-            if port.role == FABRIC:
+            if port.is_fabric:
                 yield from _of_port(host, device, port)
 
 

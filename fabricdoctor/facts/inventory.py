@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..unknown import Unknown, known_or
 from .nic import Device
 from .pci import PciFunction
-from .rails import AWAY, FABRIC, FAR, OTHER_GROUP
+from .rails import AWAY, FAR, OTHER_GROUP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ def inventory(devices: tuple[Device, ...] | Unknown, pci: tuple[PciFunction, ...
     """Count the rails' devices, and those of their model whose interface a container has: they are not gone."""
     if isinstance(devices, Unknown):
         return Inventory(devices)
-    rails = tuple(d for d in devices if any(p.role == FABRIC for p in known_or(d.ports, ())))
+    rails = tuple(d for d in devices if d.is_fabric)
     others = [d for d in devices if d not in rails]
     names = tuple(d.name for d in rails)
     if isinstance(pci, Unknown):  # then neither models nor GPUs are known, by which the rails were chosen

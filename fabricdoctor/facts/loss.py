@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from ..host import Host
-from ..unknown import Unknown, then
+from ..unknown import Unknown, first_unknown, then
 from .counters import counter
 from .vendors import RdmaNames, rdma_names
 
@@ -51,7 +51,7 @@ class Share:
         if known:
             lost, ppm = max(known, key=lambda share: share[1])
             return lost, float(f"{ppm:.3g}")
-        return next((ppm for _, ppm in shares if isinstance(ppm, Unknown)), None)
+        return first_unknown(ppm for _, ppm in shares)
 
     def _ppm(self, lost: int, of: int | None) -> float | Unknown:
         if of is None:
@@ -118,7 +118,7 @@ def _loss(host: Host, base: str, names: RdmaNames) -> Share | Unknown:
     )  # fmt: skip
     counted = [_total(host, base, group) for group in groups]
     seconds = host.seconds()
-    bad = next((value for value in (*counted, seconds) if isinstance(value, Unknown)), None)
+    bad = first_unknown((*counted, seconds))
     if bad is not None:
         return bad
     if all(value is None for value in counted[:3]):
@@ -144,7 +144,7 @@ def _total(host: Host, base: str, names: tuple[str, ...]) -> int | None | Unknow
     """Return the growth of these counters together; None when the driver has none of them."""
     deltas = [_delta(host, _path(base, name)) for name in names]
     present = [d for d in deltas if not (isinstance(d, Unknown) and d.why == "missing")]
-    bad = next((d for d in present if isinstance(d, Unknown)), None)
+    bad = first_unknown(present)
     return bad if bad is not None else sum(present) if present else None  # type: ignore[arg-type]
 
 

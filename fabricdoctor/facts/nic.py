@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..host import Host, Question
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, first_unknown, known_or, then
 from .netdev import netdev_questions
 from .pci import names_in
 from .port import Port, port_questions, ports, with_kernel_log
@@ -41,6 +41,11 @@ class Device:
     tried_as: int | Unknown
     ports: tuple[Port, ...] | Unknown
     firmware: str | Unknown
+
+    @property
+    def is_fabric(self) -> bool:
+        """Return whether any of its ports is one of the training fabric's."""
+        return any(port.is_fabric for port in known_or(self.ports, ()))
 
     def __str__(self) -> str:
         return self.name
@@ -88,7 +93,7 @@ def _uverbs(host: Host) -> dict[str, str | None] | Unknown:
         for entry, owner in zip(numbered, owners, strict=True)
         if not isinstance(owner, Unknown)
     }
-    unread = next((owner for owner in owners if isinstance(owner, Unknown)), None)
+    unread = first_unknown(owners)
     return unread if unread is not None and not table else table
 
 

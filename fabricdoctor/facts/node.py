@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..host import Host
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, first_unknown, known_or, then
 from .bond import Bond, bonds
 from .by_tool import heard, stored_settings, with_notes, with_qos
 from .counters import uptime
@@ -24,7 +24,7 @@ from .pci import PciFunction, pci_functions
 from .physical import PhysicalLink, physical_links
 from .port import Port
 from .qos import Link, link
-from .rails import FABRIC, Rails, assign_roles
+from .rails import Rails, assign_roles
 from .shapes import Shaped, Silent
 from .siblings import Board, LayerPort, RatedPort, boards, layer_ports, rated_ports
 from .tools.mstconfig import Firmware
@@ -76,7 +76,7 @@ class RailLink:
             ("the kernel's traffic class for all", self.link.kernel_class),
             ("rdma_cm's default_roce_tos", self.link.rdma_cm_class),
         ]
-        unread = next((value for _, value in told if isinstance(value, Unknown)), None)
+        unread = first_unknown(value for _, value in told)
         found = tuple((place, v) for place, v in told if isinstance(v, int) and v >= 0)
         return unread if unread is not None else found
 
@@ -122,7 +122,7 @@ class Node:
 
     @property
     def fabric_ports(self) -> tuple[Port, ...] | Unknown:
-        return then(self.all_ports, lambda ports: tuple(p for p in ports if p.role == FABRIC))
+        return then(self.all_ports, lambda ports: tuple(p for p in ports if p.is_fabric))
 
     @property
     def fabric_devices(self) -> tuple[Device, ...] | Unknown:
@@ -179,7 +179,7 @@ class Node:
 
 
 def _fabric(found: tuple[Device, ...]) -> tuple[Device, ...]:
-    return tuple(d for d in found if any(p.role == FABRIC for p in known_or(d.ports, ())))
+    return tuple(d for d in found if d.is_fabric)
 
 
 def observe(host: Host, rails: tuple[str, ...] | None = None, *, in_job: bool = True) -> Node:
@@ -284,7 +284,7 @@ def _missing(
         return pci
     if isinstance(found, Unknown):
         return found
-    rails = {known_or(d.pci, "") for d in found if any(p.role == FABRIC for p in known_or(d.ports, ()))}
+    rails = {known_or(d.pci, "") for d in _fabric(found)}
     models = [f.model for f in pci if f.address in rails]
     offered = {known_or(d.pci, "") for d in found}
     # the adapter's other port may have a device that could not be read: then this one may be under its bond

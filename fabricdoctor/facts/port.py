@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..host import Host, Question
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, first_unknown, known_or, then
 from .counters import PMA_LIMIT, Counter, count, counter, first_sample_age
 from .gid import Gid, gid_table
 from .loss import Notices, Share, rdma_counters
@@ -19,6 +19,8 @@ from .tools.mlxlink import LinkDiagnosis
 _IB = "/sys/class/infiniband"
 _STATES = {1: "DOWN", 2: "INIT", 3: "ARMED", 4: "ACTIVE", 5: "ACTIVE_DEFER"}
 _FASTEST_GBPS = 16_000
+#: the role of a port that is judged
+FABRIC = "fabric"
 #: what the kernel says of an adapter that explains no port without a link
 _GOOD_NEWS = ("set-up", "link-up", "module-plugged")
 _PHYS = {1: "Sleep", 2: "Polling", 3: "Disabled", 4: "PortConfigurationTraining", 5: "LinkUp", 6: "LinkErrorRecovery"}
@@ -56,6 +58,10 @@ class Port:
     siblings_routable: bool = True
     far_end: str = ""
     diagnosis: LinkDiagnosis | Unknown = field(default_factory=lambda: Unknown("tool mlxlink", "not-applicable"))
+
+    @property
+    def is_fabric(self) -> bool:
+        return self.role == FABRIC
 
     @property
     def active(self) -> bool | Unknown:
@@ -254,7 +260,7 @@ def _netdev(host: Host, device: str, number: int, of: int, gids: tuple[Gid, ...]
             return names
         candidates = list(names)
         ports = [host.ask("read", f"/sys/class/net/{name}/dev_port") for name in candidates]
-        unread = next((p for p in ports if isinstance(p, Unknown)), None)
+        unread = first_unknown(ports)
         if of > 1 and unread is not None:
             return unread if unread.why != "missing" else Unknown(unread.source, "unsupported", "no port is told")
         own = [n for n, p in zip(candidates, ports, strict=True) if known_or(p, "") == str(number - 1)]

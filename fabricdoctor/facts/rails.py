@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
-from ..unknown import Unknown, known_or
+from ..unknown import Unknown, first_unknown, known_or
 from .netdev import Netdev
 from .nic import Device
 from .pci import PciFunction, hops_shared
-from .port import Port
+from .port import FABRIC, Port
 
 V = TypeVar("V", int, float, str)
-FABRIC = "fabric"
 OTHER_GROUP = "not the rails' group"
 AWAY = "no interface in this network namespace"
 FAR = "nearest to no GPU, its siblings are"
@@ -36,9 +35,9 @@ class Rails:
         told = [(port, v) for port, v in values if not isinstance(v, Unknown)]
         tally = Tally(v for _, v in told)
         if len(tally) > 1:
-            usual = max(tally, key=lambda v: (tally[v], v))
+            usual = _usual(tally)
             return usual, tuple(port for port, v in told if v != usual)
-        return next((v for _, v in values if isinstance(v, Unknown)), None)
+        return first_unknown(v for _, v in values)
 
     @property
     def up(self) -> Rails:
@@ -47,6 +46,11 @@ class Rails:
 
     def __str__(self) -> str:
         return "rails"
+
+
+def _usual(tally: Tally[V]) -> V:
+    """Return the most common value, the greatest of equals."""
+    return max(tally, key=lambda value: (tally[value], value))
 
 
 def assign_roles(
@@ -134,7 +138,7 @@ def _rate_of(port: Port, others: list[Port]) -> float | None | Unknown:
 def _usual_rate(ports: list[Port]) -> float | None | Unknown:
     rates = [p.rate_gbps for p in ports if known_or(p.active, default=False)]
     tally = Tally(rate for rate in rates if not isinstance(rate, Unknown))
-    return max(tally, key=lambda rate: (tally[rate], rate)) if tally else next(iter(rates), None)
+    return _usual(tally) if tally else next(iter(rates), None)
 
 
 def _named(ports: list[tuple[Device, Port]], rails: tuple[str, ...]) -> dict[str, str]:
@@ -224,8 +228,7 @@ def _group(port: Port, ports: list[tuple[Device, Port]]) -> tuple[str, str, floa
         p for _, p in ports if p.board == port.board and known_or(p.link_layer, "?") == known_or(port.link_layer, "?")
     ]
     rates = Tally(r for p in like if known_or(p.active, default=False) and not isinstance(r := p.rate_gbps, Unknown))
-    usual = max(rates, key=lambda rate: (rates[rate], rate)) if rates else 0.0
-    return port.board, known_or(port.link_layer, "?"), usual
+    return port.board, known_or(port.link_layer, "?"), _usual(rates) if rates else 0.0
 
 
 def _near(

@@ -8,13 +8,13 @@ from collections import Counter as Tally
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, first_unknown, known_or, then
 from .netdev import Netdev
 from .nic import Device
 from .pci import PciFunction, hops_shared
 from .physical import PhysicalLink
 from .port import Port
-from .rails import FABRIC, OTHER_GROUP
+from .rails import OTHER_GROUP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Board:
         if len(tally) > 1:
             usual = max(tally, key=lambda version: (tally[version], _numbers(version)))
             return usual, tuple(device for device, version in told if version != usual)
-        return next((d.firmware for d in self.devices if isinstance(d.firmware, Unknown)), None)
+        return first_unknown(d.firmware for d in self.devices)
 
     def __str__(self) -> str:
         return f"board {self.name}"
@@ -90,7 +90,7 @@ def layer_ports(
     devices: tuple[Device, ...], gpus: tuple[PciFunction, ...] | Unknown, doubtful: int
 ) -> tuple[LayerPort, ...]:
     ports = [(device, port) for device in devices for port in known_or(device.ports, ())]
-    rails = [(device, port) for device, port in ports if port.role == FABRIC]
+    rails = [(device, port) for device, port in ports if port.is_fabric]
     models = {port.board for device, port in rails if "+" in device.board_seen and "?" not in device.board_seen}
     others = [(device, port) for device, port in ports if port.role.startswith(OTHER_GROUP)]
     rivals = Tally(known_or(port.link_layer, "?") for _, port in others if port.board not in models)
@@ -101,7 +101,7 @@ def layer_ports(
             port,
             known_or(device.driver, ""),
             known_or(device.pci, ""),
-            port.role == FABRIC,
+            port.is_fabric,
             near.get(device.name, False),
             len({d.name for d, _ in rails}),
             doubtful,

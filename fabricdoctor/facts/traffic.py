@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, first_unknown, known_or, then
 from .port import Port
 from .qos import Link
 
@@ -93,7 +93,7 @@ class Traffic:
         for link in links:
             counts += [("pause", link.counters.frames_received), ("drops on arrival", self._drops(link))]
             counts += [("broken frames", link.counters.corrupted)]
-        unread = next((number for _, number in counts if isinstance(number, Unknown)), None)
+        unread = first_unknown(number for _, number in counts)
         return unread if unread is not None else tuple(dict.fromkeys(what for what, number in counts if number))
 
     def _drops(self, link: Link) -> int | Unknown:
