@@ -16,8 +16,7 @@ def bond_member_flapped(link: PhysicalLink, expect: Expect) -> Fault | None:
     As for a rail of its own: read when and why in the kernel log, then reseat and clean the cable at both ends, replace
     the transceiver or cable, move to another switch port.
     """
-    grace = 1800.0 if expect.boot_grace_s is None else expect.boot_grace_s
-    if known(link.first_sample_age) < grace:
+    if known(link.first_sample_age) < expect.settled_after_s:
         return None
     drops = known(link.drops)
     if not drops:

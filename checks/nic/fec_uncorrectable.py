@@ -24,7 +24,7 @@ def fec_uncorrectable(link: PhysicalLink, expect: Expect) -> Fault | None:
     few, allowed_hourly, many, shortest, sustained_hourly = 3, 10.0, 100, 600.0, 360.0
     if blocks < few or hourly <= allowed_hourly:
         return None
-    limit = 1e-5 if expect.max_raw_ber is None else expect.max_raw_ber
+    limit = expect.allowed_raw_ber
     lasts = blocks >= many and seconds >= shortest and hourly >= sustained_hourly
     lasts = lasts and known_or(link.raw_ber, limit + 1) > limit
     return Fault(

@@ -18,8 +18,7 @@ def link_flapped(rated: RatedPort, expect: Expect) -> Fault | None:
     transceiver or cable, move to another switch port. Many ports of one leaf at the same time point at the switch.
     """
     port = rated.port
-    grace = 1800.0 if expect.boot_grace_s is None else expect.boot_grace_s
-    if known(port.first_sample_age) < grace:
+    if known(port.first_sample_age) < expect.settled_after_s:
         return None
     drops = known(rated.drops_alone)
     if not drops:

@@ -17,8 +17,7 @@ def link_flapping(link: PhysicalLink, expect: Expect) -> Fault | None:
     Take the node out. Reseat and clean the cable at both ends, replace the transceiver or cable, move to another switch
     port. Rails of many nodes on one leaf point at the switch.
     """
-    grace = 1800.0 if expect.boot_grace_s is None else expect.boot_grace_s
-    found = known(link.flaps(grace))
+    found = known(link.flaps(expect.settled_after_s))
     if found is None:
         return None
     times, when = found

@@ -21,7 +21,7 @@ def raw_ber_high(link: PhysicalLink, expect: Expect) -> Fault | None:
     share, which is a batch of cables, the temperature, or firmware. A longer copper cable may be at its limit by
     design: set `max_raw_ber` to what your links show when they are good.
     """
-    limit = 1e-5 if expect.max_raw_ber is None else expect.max_raw_ber
+    limit = expect.allowed_raw_ber
     rate = known(link.raw_ber)
     if rate <= limit:
         return None

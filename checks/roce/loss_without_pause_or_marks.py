@@ -24,7 +24,7 @@ def loss_without_pause_or_marks(traffic: Traffic, expect: Expect) -> Fault | Non
     lossless = wanted(expect.lossless_priorities)
     if not lossless or expect.adaptive_routing or not lossless & known(traffic.paused_priorities):
         return None
-    allowed = 100.0 if expect.max_loss_ppm is None else expect.max_loss_ppm
+    allowed = expect.allowed_loss_ppm
     missing = known(traffic.missing(allowed, lossless=True))
     if missing is None or known(traffic.signs):
         return None

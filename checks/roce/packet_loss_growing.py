@@ -26,7 +26,7 @@ def packet_loss_growing(traffic: Traffic, expect: Expect) -> Fault | None:
     lossless = None if expect.lossless_priorities is None else bool(expect.lossless_priorities)
     loss = known(traffic.port.loss)
     late = loss.many_timeouts(lossless=bool(lossless))
-    allowed = 100.0 if expect.max_loss_ppm is None else expect.max_loss_ppm
+    allowed = expect.allowed_loss_ppm
     found = traffic.missing(allowed, lossless=False if expect.adaptive_routing else lossless)
     missing = known_or(found, None) if late else known(found)
     if missing is None and not late:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -45,28 +45,22 @@ Config = Annotated[
     ),
 ]
 Globs = Optional[list[str]]  # noqa: UP045
-Interval = Annotated[
-    float,
-    typer.Option(
+
+
+def _interval(otherwise: str) -> Any:
+    """Return the option; `otherwise` is what is done without it."""
+    return typer.Option(
         "--interval",
         metavar="S",
         min=0.0,
         max=86400.0,
         show_default=False,
-        help="Sample counters twice, S seconds apart [default: compare with the last run].",
-    ),
-]
-SnapshotInterval = Annotated[
-    float,
-    typer.Option(
-        "--interval",
-        metavar="S",
-        min=0.0,
-        max=86400.0,
-        show_default=False,
-        help="Sample counters twice, S seconds apart [default: once, and counters then show no growth].",
-    ),
-]
+        help=f"Sample counters twice, S seconds apart [default: {otherwise}].",
+    )
+
+
+Interval = Annotated[float, _interval("compare with the last run")]
+SnapshotInterval = Annotated[float, _interval("once, and counters then show no growth")]
 Budget = Annotated[
     float,
     typer.Option(

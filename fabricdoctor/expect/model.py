@@ -47,6 +47,20 @@ class Expect:
     )
     memlock_bytes: int | None = _about("least locked-memory limit of a job, bytes; 0 stands for unlimited")
 
+    # What several checks take where the site sets nothing.
+
+    @property
+    def settled_after_s(self) -> float:
+        return 1800.0 if self.boot_grace_s is None else self.boot_grace_s
+
+    @property
+    def allowed_loss_ppm(self) -> float:
+        return 100.0 if self.max_loss_ppm is None else self.max_loss_ppm
+
+    @property
+    def allowed_raw_ber(self) -> float:
+        return 1e-5 if self.max_raw_ber is None else self.max_raw_ber
+
 
 def wanted(value: T | None) -> T:
     """Return the expectation, or skip this subject because the site set none. Call it before `known()`."""

@@ -58,10 +58,7 @@ class Row:
     options: str = ""
     saw: tuple[tuple[str, str], ...] = ()
     late: bool = False
-
-    @property
-    def needs_traffic(self) -> bool:
-        return self.name == "traffic" or self.name.startswith("loss-")
+    needs_traffic: bool = False
 
     def expected(self, who: str) -> Expected:
         return self.user if who == "user" and self.user is not None else self.root
@@ -97,7 +94,9 @@ def to_here(percent: str, interval: str) -> Row:
     """Return loss at the switch on the way to node 1, rail 1, while traffic runs on both rails."""
     told = ((PORT, r"^\d+ packets missing on the way here, \d+ time-outs"),)
     name, inject = f"loss-{percent}-to-here", f"switch_loss 1 1 {percent}"
-    return Row(name, inject, "switch_queue 1 1", busy(fault(LOSS, "warning")), options=interval, saw=told)
+    return Row(
+        name, inject, "switch_queue 1 1", busy(fault(LOSS, "warning")), options=interval, saw=told, needs_traffic=True
+    )
 
 
 def from_here(percent: str, interval: str) -> Row:
@@ -105,7 +104,7 @@ def from_here(percent: str, interval: str) -> Row:
     told = ((PORT0, r"^\d+ packets missing on the way from here, \d+ time-outs"),)
     name, inject = f"loss-{percent}-from-here", f"switch_loss 2 0 {percent}"
     found = busy(fault(LOSS, "warning", on=PORT0))
-    return Row(name, inject, "switch_queue 2 0", found, options=interval, saw=told)
+    return Row(name, inject, "switch_queue 2 0", found, options=interval, saw=told, needs_traffic=True)
 
 
 CLASSES = together(
@@ -118,7 +117,7 @@ LIMIT_AND_BUFFER = together(
 #: On request: perftest does not come to send on every emulated machine, and then there is nothing to lose.
 LOSS_ROWS = (
     (
-        Row("traffic", "traffic 0 1", root=busy(Expected()), options=SHORT),
+        Row("traffic", "traffic 0 1", root=busy(Expected()), options=SHORT, needs_traffic=True),
         to_here("0.1", LONG), from_here("1", SHORT), replace(to_here("5", SHORT), undo="traffic_end 0 1"),
     )
     if os.environ.get("FABRICDOCTOR_LAB_LOSS")
