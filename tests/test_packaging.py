@@ -47,7 +47,7 @@ def scripts() -> list[Path]:
 
 @pytest.mark.parametrize("script", scripts(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_shell_script_parses(script: Path) -> None:
-    run("bash", "-n", script)
+    assert run("bash", "-n", script) == ""
 
 
 @pytest.mark.parametrize("name", ["test", "quickstart", "bench", "make-docs"])
@@ -86,7 +86,7 @@ def test_nothing_names_a_machine_or_a_package_host() -> None:
 
 
 def test_generated_documentation_is_current() -> None:
-    run(sys.executable, PACKAGING / "make_docs.py", "--check")
+    assert run(sys.executable, PACKAGING / "make_docs.py", "--check") == ""
 
 
 @pytest.mark.parametrize("text", ["<!-- nonsense:begin -->\n<!-- nonsense:end -->\n", "<!-- checks:begin -->\n"])

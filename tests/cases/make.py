@@ -17,7 +17,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
-from nodes import make
+from nodes import blocks, make
 
 from fabricdoctor import recording
 
@@ -38,7 +38,7 @@ class Case:
     must: tuple[tuple[str, str, str], ...] = ()
     profile: str | None = None
     constructed: Edit = lambda answers: None
-    base: Callable[[], Answers] = make._roce
+    base: Callable[[], Answers] = make.roce
     growth: tuple[tuple[str, int], ...] = ()
     #: what the site wants otherwise than the profile
     expect: tuple[tuple[str, Any], ...] = ()
@@ -54,7 +54,7 @@ class Case:
         before = copy.deepcopy(answers)
         self.reported(answers)
         told = {name for name in answers.keys() | before.keys() if answers.get(name) != before.get(name)}
-        made = make.record(answers, dict(self.growth) or None)
+        made = blocks.record(answers, dict(self.growth) or None)
         tagged = {
             name: dict(answer) | {"origin": "reported" if name in told else "constructed"}
             for name, answer in made.answers.items()
@@ -63,7 +63,7 @@ class Case:
 
 
 def gid(address: str, kind: str, interface: str = "rail0") -> dict[str, Any]:
-    return make._gid(address, kind, interface)
+    return blocks.gid_entry(address, kind, interface)
 
 
 def gids(first: int, *entries: tuple[str, str]) -> Edit:
@@ -192,13 +192,13 @@ NOT_ROUTABLE = "gid-nccl-would-pick-is-not-routable"
 
 
 def nine_infiniband_ports() -> Answers:
-    answers = make.node(9)
+    answers = blocks.node(9)
     for rail in range(9):
-        make.add_rail(answers, rail % 9, layer="InfiniBand")
+        blocks.add_rail(answers, rail % 9, layer="InfiniBand")
     for rail in range(8):
-        make.add_gpu(answers, rail)
-    answers[f"list {make._PCI}"] = sorted(
-        [make._address("nic", rail) for rail in range(9)] + [make._address("gpu", rail) for rail in range(8)]
+        blocks.add_gpu(answers, rail)
+    answers[f"list {blocks.PCI}"] = sorted(
+        [blocks.pci_address("nic", rail) for rail in range(9)] + [blocks.pci_address("gpu", rail) for rail in range(8)]
     )
     return answers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cases.make import GITHUB, IB, NOT_ROUTABLE, Answers, Case, Edit, answer, both, down, environ, gid
-from nodes import make
+from nodes import blocks, make
 
 NET, PCI = "/sys/class/net", "/sys/bus/pci/devices"
 V1, V2 = "IB/RoCE v1", "RoCE v2"
@@ -37,7 +37,7 @@ def without_way(answers: Answers, rail: int) -> None:
 
 def moved(answers: Answers, rail: int, address: str, kind: str = "nic") -> None:
     """Put an adapter or GPU in another place, behind a bridge of its own."""
-    old = make._address(kind, rail)
+    old = blocks.pci_address(kind, rail)
     for name in [name for name in answers if old in name]:
         answers[name.replace(old, address)] = answers.pop(name)
     path = f"../../../devices/pci{address[:7]}/{address[:7]}:01.0/{address}"
@@ -66,36 +66,36 @@ def unused(rail: int) -> Edit:
 
 def front_end() -> Answers:
     """Two rails, and a card of the same board with two ports for the front end."""
-    answers = make._roce(4)
+    answers = make.roce(4)
     for rail in (2, 3):
         moved(answers, rail, f"0000:f0:00.{rail - 2}")
-        answers[f"list {PCI}"].remove(make._address("gpu", rail))
+        answers[f"list {PCI}"].remove(blocks.pci_address("gpu", rail))
     return answers
 
 
 def one_adapter_twice() -> Answers:
     """One adapter of two ports, at two places of the PCI bus, and one GPU that is near to neither."""
-    answers = make._roce(4)
+    answers = make.roce(4)
     for rail, address in enumerate(("0000:01:00.0", "0002:01:00.0", "0000:01:00.1", "0002:01:00.1")):
         moved(answers, rail, address)
         if rail:
-            answers[f"list {PCI}"].remove(make._address("gpu", rail))
+            answers[f"list {PCI}"].remove(blocks.pci_address("gpu", rail))
     moved(answers, 0, "000f:01:00.0", "gpu")
     return answers
 
 
 def infiniband(rails: int = 2) -> Answers:
-    answers = make.node(rails)
+    answers = blocks.node(rails)
     for rail in range(rails):
-        make.add_gpu(answers, rail)
-        make.add_rail(answers, rail, layer="InfiniBand")
+        blocks.add_gpu(answers, rail)
+        blocks.add_rail(answers, rail, layer="InfiniBand")
     return answers
 
 
 def efa() -> Answers:
     answers = infiniband()
     for rail in range(2):
-        base, pci = f"{IB}/mlx5_{rail}", f"{PCI}/{make._address('nic', rail)}"
+        base, pci = f"{IB}/mlx5_{rail}", f"{PCI}/{blocks.pci_address('nic', rail)}"
         answers |= {f"read {base}/ports/1/link_layer": "Unspecified", f"read {base}/node_type": "7: unspecified"}
         answers |= {f"list {base}/device/net": [], f"list {pci}/net": []}
         answers |= dict.fromkeys((f"link {base}/device/driver", f"link {pci}/driver"), "../bus/pci/drivers/efa")
@@ -114,7 +114,7 @@ def in_one_subnet(answers: Answers) -> None:
         way = {"table": 254, "type": "unicast", "protocol": 2, "to": "192.0.2.0/24", "via": [[f"rail{rail}", None]]}
         answers["route.routes inet"].append(way)
     settings = ("arp_ignore", "arp_announce", "arp_filter", "rp_filter")
-    answers |= {f"read {make._CONF}/{name}/{s}": "0" for name in ("all", "rail0", "rail1") for s in settings}
+    answers |= {f"read {blocks.CONF}/{name}/{s}": "0" for name in ("all", "rail0", "rail1") for s in settings}
 
 
 def no_interface_here(answers: Answers) -> None:
@@ -125,7 +125,7 @@ def no_interface_here(answers: Answers) -> None:
         for question in [q for q in answers if f"{NET}/{name}" in q or q.endswith(f" {name}")]:
             del answers[question]
         del answers["addresses"][name]
-        answers |= {f"list {IB}/mlx5_{rail}/device/net": [], f"list {PCI}/{make._address('nic', rail)}/net": []}
+        answers |= {f"list {IB}/mlx5_{rail}/device/net": [], f"list {PCI}/{blocks.pci_address('nic', rail)}/net": []}
         answers[f"gids mlx5_{rail}/1"] = {"length": 255, "entries": {}}
 
 
@@ -161,15 +161,22 @@ def bond_without_partner(answers: Answers) -> None:
 
 def dead_adapter(answers: Answers) -> None:
     """Add a third adapter, of which its driver took away all that it had made of it."""
-    make.add_gpu(answers, 2)
-    address = make._address("nic", 2)
-    make._function(answers, 2, "nic", {"class": "0x020000", "vendor": "0x15b3", "device": "0x1021"}, "mlx5_core")
+    blocks.add_gpu(answers, 2)
+    address = blocks.pci_address("nic", 2)
+    blocks.pci_function(answers, 2, "nic", {"class": "0x020000", "vendor": "0x15b3", "device": "0x1021"}, "mlx5_core")
     answers |= {f"list {PCI}/{address}": ["class", "driver", "resource", "vendor"]}
     answers |= {f"list {PCI}/{address}/{folder}": [] for folder in ("infiniband", "net")}
     for rail in (0, 1):
         parts = [f"mlx5_core.eth.{rail}", f"mlx5_core.rdma.{rail}"]
-        answers[f"list {PCI}/{make._address('nic', rail)}"] = ["class", "driver", "infiniband", *parts, "net", "vendor"]
-    answers[f"list {PCI}"] = sorted([*answers[f"list {PCI}"], address, make._address("gpu", 2)])
+        answers[f"list {PCI}/{blocks.pci_address('nic', rail)}"] = [
+            "class",
+            "driver",
+            "infiniband",
+            *parts,
+            "net",
+            "vendor",
+        ]
+    answers[f"list {PCI}"] = sorted([*answers[f"list {PCI}"], address, blocks.pci_address("gpu", 2)])
 
 
 def answering_marks_on(*priorities: int) -> Edit:

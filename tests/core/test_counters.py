@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from nodes import make
+from nodes import blocks, make
 
 from fabricdoctor.expect import Expect
 from fabricdoctor.facts import Node, observe
@@ -51,7 +51,7 @@ BUSY = {
 
 def node(driver: str, more: dict[str, float] | None = None, statistics: dict[str, float] | None = None) -> Node:
     """Return a node with this driver's counters, and `more` growth on the first rail."""
-    answers = make._roce()
+    answers = make.roce()
     counters, table = BUSY[driver]
     growth = {name: int(n) for name, n in (counters | table | (more or {}) | (statistics or {})).items()}
     for rail in range(2):
@@ -67,7 +67,7 @@ def node(driver: str, more: dict[str, float] | None = None, statistics: dict[str
         if not eth_names(driver).dcb:
             del answers[f"dcb rail{rail}"]
     # on the second rail nothing grows beyond what is healthy
-    recorded = make.record(answers, growth)
+    recorded = blocks.record(answers, growth)
     for name in (more or {}).keys() & counters.keys():
         question = f"read /sys/class/infiniband/mlx5_1/ports/1/hw_counters/{name}"
         recorded.before[question] = {"value": str(7_000_000 + growth[name] - int(counters[name]))}
@@ -130,19 +130,19 @@ def test_the_second_generation_of_irdma_counts_no_loss(checks):
 
 
 def test_mana_counts_marks_by_device():
-    answers = make._roce()
+    answers = make.roce()
     answers[f"link {DEVICE}/device/driver"] = "../bus/pci/drivers/mana"
     answers |= {f"read {DEVICE}/hw_counters/received_ecns": "800", f"read {DEVICE}/hw_counters/sent_cnps": "90"}
-    notices = observe(make.record(answers, {"received_ecns": 500, "sent_cnps": 40}).host()).fabric_ports[0].notices
+    notices = observe(blocks.record(answers, {"received_ecns": 500, "sent_cnps": 40}).host()).fabric_ports[0].notices
     assert (notices.marked, notices.cnp_sent) == (500, 40)
 
 
 def test_a_driver_that_is_not_known_is_not_guessed_at(checks):
-    answers = make._roce()
+    answers = make.roce()
     for rail in range(2):
         answers[f"link /sys/class/infiniband/mlx5_{rail}/device/driver"] = "../bus/pci/drivers/newnic"
         answers[f"ethtool.driver rail{rail}"] = {"driver": "newnic"}
-    found = said(checks, observe(make.record(answers).host()))
+    found = said(checks, observe(blocks.record(answers).host()))
     assert {(f.verdict, f.why) for f in found.values()} == {(Verdict.UNKNOWN, "unsupported")}
     assert rdma_names("newnic") is eth_names("newnic") is None
 
@@ -184,7 +184,7 @@ def test_packets_that_are_not_counted_give_no_share(checks):
 
 
 def statistics(**values: int | None) -> dict[str, int]:
-    table = dict(make._STATS) | values
+    table = dict(blocks.STATS) | values
     return {name: number for name, number in table.items() if number is not None}
 
 
@@ -248,7 +248,7 @@ def test_any_sign_of_congestion_or_of_the_own_link_clears_the_switch_queue(check
         f"read {PORT}/hw_counters/{n}": v
         for n, v in (("np_ecn_marked_roce_packets", "45000"), ("rp_cnp_handled", "27000"))
     }
-    told = folded(checks, lost | quiet | {"ethtool.stats rail0": statistics(**{sign: make._STATS[sign] + 1})})
+    told = folded(checks, lost | quiet | {"ethtool.stats rail0": statistics(**{sign: blocks.STATS[sign] + 1})})
     assert told == {"packet-loss-growing": ""}
 
 

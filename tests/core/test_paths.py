@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from faults.nic_paths import drop, four_rails, silent
 from faults.row import MISSING, Row
-from nodes import make
+from nodes import blocks, make
 
 from fabricdoctor.finding import Verdict
 from fabricdoctor.judge import judge
 
 IDS = ("rail-without-route", "arp-flux-on-same-subnet-rails")
 ROUTES, RULES, ADDRESSES = "route.routes inet", "route.rules inet", "addresses"
-MAIN = make._rule(32766, 254)
+MAIN = blocks.rule(32766, 254)
 Change = Any
 
 
@@ -61,10 +61,10 @@ SLAAC = [route("::/0", (f"rail{r}", "fe80::1"), protocol=9) for r in range(4)]
 OLD = {
     "route.silent inet6": [{"interface": "rail0", "address": "fe80::1", "state": "failed", "seconds": 1001.2}],
 }
-VRF = [make._rule(1000, 0) | {"table": None, "l3mdev": True}, MAIN]
+VRF = [blocks.rule(1000, 0) | {"table": None, "l3mdev": True}, MAIN]
 SLAVES = {f"list /sys/class/net/rail{r}": ["master", "mtu", "upper_vrf0"] for r in range(4)}
-MARKED = make._rule(500, 777) | {"some": True}
-WIDE = make._rule(500, 200, "192.0.0.0/16")
+MARKED = blocks.rule(500, 777) | {"some": True}
+WIDE = blocks.rule(500, 200, "192.0.0.0/16")
 
 HEALTHY: dict[str, tuple[dict[str, Change], Any]] = {
     "one rail with the default route": (
@@ -113,7 +113,7 @@ HEALTHY: dict[str, tuple[dict[str, Change], Any]] = {
         four_rails,
     ),
     "a rule for arriving packets that leads to an empty table": (
-        {ROUTES: [*map(connected, range(4))], RULES: [make._rule(500, 777) | {"iif": "rail0"}, MAIN]},
+        {ROUTES: [*map(connected, range(4))], RULES: [blocks.rule(500, 777) | {"iif": "rail0"}, MAIN]},
         four_rails,
     ),
     "an empty table before a main table that has the way": (
@@ -176,22 +176,22 @@ HEALTHY: dict[str, tuple[dict[str, Change], Any]] = {
         four_rails,
     ),
     "the same subnet, ARP settled for all interfaces": (
-        {f"read {make._CONF}/rail{r}/arp_{s}": "0" for r in range(2) for s in ("ignore", "announce")}
-        | {f"read {make._CONF}/all/arp_ignore": "1", f"read {make._CONF}/all/arp_announce": "2"},
+        {f"read {blocks.CONF}/rail{r}/arp_{s}": "0" for r in range(2) for s in ("ignore", "announce")}
+        | {f"read {blocks.CONF}/all/arp_ignore": "1", f"read {blocks.CONF}/all/arp_announce": "2"},
         make.same_subnet,
     ),
     "the same subnet, ARP answered by route": (
-        {f"read {make._CONF}/rail{r}/arp_ignore": "0" for r in range(2)} | {f"read {make._CONF}/all/arp_filter": "1"},
+        {f"read {blocks.CONF}/rail{r}/arp_ignore": "0" for r in range(2)} | {f"read {blocks.CONF}/all/arp_filter": "1"},
         make.same_subnet,
     ),
     "the same subnet, a rule for each": (
-        {RULES: [*(make._rule(1000 + r, 100 + r, f"192.0.2.{16 * r + 10}/32") for r in range(2)), MAIN]}
+        {RULES: [*(blocks.rule(1000 + r, 100 + r, f"192.0.2.{16 * r + 10}/32") for r in range(2)), MAIN]}
         | {ROUTES: lambda t: t.extend(connected(r, 24, 100 + r) for r in range(2))}
-        | {f"read {make._CONF}/all/{s}": v for s, v in (("arp_ignore", "0"), ("rp_filter", "1"))},
+        | {f"read {blocks.CONF}/all/{s}": v for s, v in (("arp_ignore", "0"), ("rp_filter", "1"))},
         make.same_subnet,
     ),
     "loose reverse path filtering beside a strict default": (
-        {f"read {make._CONF}/all/rp_filter": "1"},
+        {f"read {blocks.CONF}/all/rp_filter": "1"},
         make.same_subnet,
     ),
 }  # fmt: skip
@@ -238,6 +238,6 @@ def test_ipv6_rails_are_compared_and_their_gateways_asked(checks):
 
 
 def test_settings_that_are_not_there_are_skipped(checks):
-    changes = {f"read {make._CONF}/all/arp_ignore": MISSING}
+    changes = {f"read {blocks.CONF}/all/arp_ignore": MISSING}
     found = verdicts(checks, changes, make.same_subnet)
     assert found["arp-flux-on-same-subnet-rails", "rails in 192.0.2.0/24"].verdict is Verdict.SKIPPED

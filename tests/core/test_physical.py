@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from faults.nic_links import down, fec, over, three_rails
 from faults.row import MISSING, Row, changed, put
-from nodes import make
+from nodes import blocks, make
 from nodes.optics import module
 from test_never_lies import damaged
 
@@ -207,7 +207,9 @@ def test_the_same_adapter_for_something_else_may_be_infiniband():
     """Its GPU has a rail as near: on the same switch."""
     taken = three_rails()
     near = taken.answers["link /sys/bus/pci/devices/0000:23:00.0"]["value"].rsplit("/", 1)[0] + "/0000:03:00.0"
-    gone = [name for name in taken.answers["list /sys/bus/pci/devices"]["value"] if name != make._address("gpu", 0)]
+    gone = [
+        name for name in taken.answers["list /sys/bus/pci/devices"]["value"] if name != blocks.pci_address("gpu", 0)
+    ]
     row = Row(
         {
             _LAYER: "InfiniBand",

@@ -3,7 +3,7 @@
 import pytest
 from cases import reports
 from faults.row import Row
-from nodes import make
+from nodes import blocks, make
 
 from fabricdoctor.facts import observe
 from fabricdoctor.host import Replay
@@ -61,9 +61,9 @@ def test_cnps_get_a_dscp_of_their_own_or_the_pfc_is_taken_off_their_class(checks
     ],
 )
 def test_an_adapter_in_another_namespace_is_not_missed_nor_one_that_could_not_be_looked_at(checks, listing):
-    answers = make._roce()
+    answers = make.roce()
     reports.dead_adapter(answers)
-    taken = make.record(answers)
-    seen = taken.answers | {f"list /sys/bus/pci/devices/{make._address('nic', 2)}": listing}
+    taken = blocks.record(answers)
+    seen = taken.answers | {f"list /sys/bus/pci/devices/{blocks.pci_address('nic', 2)}": listing}
     found = judge(checks.values(), observe(Replay(seen, taken.before, taken.seconds)), make.LOSSLESS)
     assert [f for f in found if f.fault] == []

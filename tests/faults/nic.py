@@ -3,7 +3,7 @@
 from functools import partial
 
 from faults.row import MISSING, Row, put
-from nodes import make
+from nodes import blocks, make
 from nodes.optics import module
 
 _PORT = "/sys/class/infiniband/mlx5_0/ports/1"
@@ -23,7 +23,7 @@ _UNPLUGGED = [
     {
         "seconds": 8.0,
         "kind": "module-unplugged",
-        "device": make._address("nic", 0),
+        "device": blocks.pci_address("nic", 0),
         "text": "Port module event: module 0, Cable unplugged",
     },
 ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from faults.row import Row, put
-from nodes import make
+from nodes import blocks, make
 from nodes.optics import module
 
 from fabricdoctor.recording import Recording
@@ -34,13 +34,13 @@ def over(seconds: float) -> Callable[[], Recording]:
 
 
 def down(*seconds: float, device: str = "") -> list[dict[str, Any]]:
-    device = device or make._address("nic", 0)
+    device = device or blocks.pci_address("nic", 0)
     return [{"seconds": second, "kind": "link-down", "device": device, "text": "Link down"} for second in seconds]
 
 
 def bnxt() -> Recording:
     """Make a node whose adapters count lost blocks in statistics of their own, and no bits corrected."""
-    answers = make._roce()
+    answers = make.roce()
     for rail in range(2):
         base, bound = f"/sys/class/infiniband/mlx5_{rail}", "../../../../bus/pci/drivers/bnxt_en"
         answers |= {f"link {base}/device/driver": bound, f"ethtool.driver rail{rail}": {"driver": "bnxt_en"}}
@@ -48,7 +48,7 @@ def bnxt() -> Recording:
         answers[f"ethtool.fec rail{rail}"]["stats"] = {}
         names = ("pfc_pri3_rx_duration_us", "pfc_pri3_tx_duration_us", "rx_discard_packets_cos3", "rx_stat_discard")
         answers[f"ethtool.stats rail{rail}"] = dict.fromkeys((*names, "rx_fec_uncorrectable_blocks"), 0)
-    return make.record(answers)
+    return blocks.record(answers)
 
 
 def three_rails() -> Recording:
@@ -57,7 +57,7 @@ def three_rails() -> Recording:
 
 def no_gpu() -> Recording:
     taken = make.two_rails_roce(3)
-    nics = [make._address("nic", rail) for rail in range(3)]
+    nics = [blocks.pci_address("nic", rail) for rail in range(3)]
     return replace(taken, answers={**taken.answers, "list /sys/bus/pci/devices": {"value": nics}})
 
 

@@ -1,9 +1,9 @@
 """Faults that only tools tell of."""
 
 from faults.row import MISSING, Row
-from nodes import make, tools
+from nodes import blocks, tools
 
-_NIC = make._address("nic", 0)
+_NIC = blocks.pci_address("nic", 0)
 _STORED = tools.mstconfig(_NIC)["output"]
 
 

@@ -23,6 +23,7 @@ SEEDS = range(60)
 
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid({})
 
 
 @pytest.mark.parametrize("sample", [report(), report(ports=None), full(), *map(generated, SEEDS)])

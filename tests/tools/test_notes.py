@@ -2,7 +2,7 @@
 
 import pytest
 from faults.row import MISSING, Row
-from nodes import make, tools
+from nodes import blocks, tools
 
 from fabricdoctor.judge import judge
 
@@ -12,10 +12,17 @@ _SAYS = tools.mlxlink("1024", "Cable is unplugged.")
 _FLAPPED = {"read /sys/class/net/rail0/carrier_changes": "5"}
 
 
+_NIC = blocks.pci_address("nic", 0)
+
+
 @pytest.mark.parametrize(
     ("check", "answers", "saw"),
     [
-        ("port-not-active", {f"tool mlxlink {make._address('nic', 0)}": _SAYS}, "; mlxlink says: Cable is unplugged"),
+        (
+            "port-not-active",
+            {f"tool mlxlink {blocks.pci_address('nic', 0)}": _SAYS},
+            "; mlxlink says: Cable is unplugged",
+        ),
         ("port-not-active", {}, "DOWN (physical state LinkUp)" + _FAR_END),
         ("port-not-active", {"tool lldpcli": MISSING}, "DOWN (physical state LinkUp)"),
         ("link-flapped", _FLAPPED, _FAR_END),
