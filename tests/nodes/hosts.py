@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes import mlx5
-from nodes.interfaces import bond, files
+from nodes.interfaces import bond, vlan
 from nodes.machine import IB, NET, Machine, Source, matching, node
 from nodes.model import Adapter, Port
 from nodes.parts import add, gpu, plain
@@ -271,13 +271,7 @@ def vlan_on_bond() -> Machine:
     machine = two_ports(second="bonded")
     for number in range(8):
         name, bonded = f"bond{number}.100", f"bond{number}"
-        files(machine, Port("", name, "0000:00:00.0", (), 400))
-        for gone in (f"link {NET}/{name}/device", f"read {NET}/{name}/phys_port_name"):
-            machine.answers.pop(gone)
-        machine.say({
-            f"list {NET}/{name}": [f"lower_{bonded}", "mtu", "speed"],
-            f"ethtool.driver {name}": {"driver": "802.1Q VLAN Support", "version": "1.8", "firmware": "N/A", "bus": ""},
-        })  # fmt: skip
+        vlan(machine, name, bonded)
         addresses = machine.answers["addresses"]
         addresses[name], addresses[bonded] = addresses[bonded], ["fe80::b0/64"]
         for entry in machine.answers[f"gids mlx5_bond_{number}/1"]["entries"].values():

@@ -128,3 +128,14 @@ def bond(machine: Machine, name: str, members: tuple[str, ...], ip: str, gbps: i
                      f"{slave}/ad_aggregator_id": "1", f"read {NET}/{member}/operstate": "up"})  # fmt: skip
     for gone in ("link {}/device", "read {}/phys_port_name"):
         machine.answers.pop(gone.format(f"{NET}/{name}"), None)
+
+
+def vlan(machine: Machine, name: str, lower: str) -> None:
+    """Add a VLAN over an interface."""
+    files(machine, Port("", name, "0000:00:00.0", (), 400))
+    for gone in (f"link {NET}/{name}/device", f"read {NET}/{name}/phys_port_name"):
+        machine.answers.pop(gone)
+    machine.say({
+        f"list {NET}/{name}": [f"lower_{lower}", "mtu", "speed"],
+        f"ethtool.driver {name}": {"driver": "802.1Q VLAN Support", "version": "1.8", "firmware": "N/A", "bus": ""},
+    })  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nodes import hosts, mlx5, others
 from nodes.hosts import gpus, management, rail, rail_ip, switch
-from nodes.interfaces import files
+from nodes.interfaces import files, vlan
 from nodes.machine import IB, NET, PCI, Machine, Source, matching, node
 from nodes.model import Adapter, Port
 from nodes.parts import add, gpu, plain
@@ -119,13 +119,7 @@ def vlans() -> Machine:
         device = f"mlx5_{at}"
         lower = machine.answers[f"list {IB}/{device}/device/net"][0]
         name = f"{lower}.100"
-        files(machine, Port("", name, "0000:00:00.0", (), 400))
-        for gone in (f"link {NET}/{name}/device", f"read {NET}/{name}/phys_port_name"):
-            machine.answers.pop(gone)
-        machine.say({
-            f"list {NET}/{name}": [f"lower_{lower}", "mtu", "speed"],
-            f"ethtool.driver {name}": {"driver": "802.1Q VLAN Support", "version": "1.8", "firmware": "N/A", "bus": ""},
-        })  # fmt: skip
+        vlan(machine, name, lower)
         machine.answers["addresses"][name] = [f"{rail_ip(number)}/28"]
         machine.answers["addresses"][lower] = [f"fe80::{number + 1}/64"]
         for entry in machine.answers[f"gids {device}/1"]["entries"].values():
