@@ -40,12 +40,11 @@ def judge(
     end = time.monotonic() + seconds
     with contextlib.redirect_stdout(sys.stderr):
         for check in sorted(checks, key=lambda check: bool(check.links)):
-            judged = partial(_chained, found) if check.links else _one
-            each = _over(check, node, partial(judged, check, expect, override.get(check.id)), override)
+            severity = override.get(check.id)
+            judged = partial(_chained, found) if check.links else partial(_one, expect)
+            whole = Finding(check.id, "node", Verdict.BROKEN, severity or check.severity)
             limit = max(_LEAST_S, min(_MOST_S, end - time.monotonic()))
-            found[check.id] = _limited(
-                each, limit, Finding(check.id, "node", Verdict.BROKEN, override.get(check.id, check.severity))
-            )
+            found[check.id] = _limited(_over(check, node, partial(judged, check, severity), whole), limit, whole)
     return _fold([f for check in checks for f in found[check.id]], causes_of(checks))
 
 
@@ -66,26 +65,23 @@ def _limited(each: Iterator[Finding], seconds: float, late: Finding) -> list[Fin
     return found
 
 
-def _over(
-    check: Check[Any], node: Node, judged: Callable[[object], Finding], override: Mapping[str, Severity]
-) -> Iterator[Finding]:
-    level = override.get(check.id, check.severity)
+def _over(check: Check[Any], node: Node, judged: Callable[[object], Finding], whole: Finding) -> Iterator[Finding]:
+    """Yield a finding for each subject; `whole` is the one to fill in where there is none, or no telling."""
     try:
         subjects = check.over(node)
         if isinstance(subjects, Unknown):
-            yield _not_known(Finding(check.id, "node", Verdict.UNKNOWN, level), subjects)
+            yield _not_known(whole, subjects)
         elif not subjects:
-            yield Finding(
-                check.id, "node", Verdict.SKIPPED, level, reason="nothing on this node to check", why="nothing-to-check"
-            )
+            reason = "nothing on this node to check"
+            yield replace(whole, verdict=Verdict.SKIPPED, reason=reason, why="nothing-to-check")
         else:
             for subject in subjects:
                 yield judged(subject)
     except (Exception, SystemExit) as error:  # noqa: BLE001  one bad check must not take the others with it
-        yield _broken(Finding(check.id, "node", Verdict.BROKEN, level), error)
+        yield _broken(whole, error)
 
 
-def _one(check: Check[Any], expect: Expect, severity: Severity | None, subject: object) -> Finding:
+def _one(expect: Expect, check: Check[Any], severity: Severity | None, subject: object) -> Finding:
     finding = Finding(check.id, str(subject), Verdict.OK, severity or check.severity)
     asked: Any = Asked(expect)
     try:
@@ -107,7 +103,7 @@ def _one(check: Check[Any], expect: Expect, severity: Severity | None, subject: 
 
 
 def _chained(
-    found: Mapping[str, list[Finding]], whole: Check[Any], _: Expect, severity: Severity | None, subject: object
+    found: Mapping[str, list[Finding]], whole: Check[Any], severity: Severity | None, subject: object
 ) -> Finding:
     """Return the verdict of a chain: the first broken link's fault, else what a critical link lacks."""
     finding = Finding(whole.id, str(subject), Verdict.OK, severity or whole.severity)

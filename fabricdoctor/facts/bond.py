@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..host import Host
-from ..unknown import Unknown, then
+from ..unknown import Unknown, first_unknown, then
 from .counters import Counter, count, counter
 from .netdev import Netdev, netdev
 from .port import Port
@@ -62,7 +62,8 @@ class Bond:
         assert not isinstance(self.members, Unknown)  # noqa: S101
         reasons = [(member.name, self._why_lost(member)) for member in self.members]
         found = tuple((name, why) for name, why in reasons if not isinstance(why, Unknown) and why)
-        return found or next((why for _, why in reasons if isinstance(why, Unknown)), ())
+        unread = first_unknown(why for _, why in reasons)
+        return found if found or unread is None else unread
 
     def _why_lost(self, member: Member) -> str | Unknown:
         if isinstance(member.up, Unknown):
@@ -85,9 +86,10 @@ class Bond:
     @property
     def spreads(self) -> bool | Unknown:
         """Return whether it spreads what it sends by a hash, over members that all work."""
-        if isinstance(self.mode, Unknown) or isinstance(self.members, Unknown) or isinstance(self.lost, Unknown):
-            return next(v for v in (self.mode, self.members, self.lost) if isinstance(v, Unknown))
-        return self.mode in (LACP, "balance-xor") and len(self.members) > 1 and not self.lost
+        lost = self.lost  # not known where mode or members are not
+        if isinstance(lost, Unknown):
+            return lost
+        return then(self.members, lambda members: self.mode in (LACP, "balance-xor") and len(members) > 1 and not lost)
 
     @property
     def busiest(self) -> tuple[Member, float, float] | Unknown:
@@ -97,7 +99,8 @@ class Bond:
         rates = [(member, then(member.sent_bytes, lambda c: c.per_second)) for member in self.members]
         told = [(member, rate) for member, rate in rates if not isinstance(rate, Unknown)]
         if len(told) < len(rates) or not told:
-            return next((r for _, r in rates if isinstance(r, Unknown)), Unknown(self.name, "not-applicable", "empty"))
+            unread = first_unknown(rate for _, rate in rates)
+            return Unknown(self.name, "not-applicable", "empty") if unread is None else unread
         member, rate = max(told, key=lambda pair: pair[1])
         return member, rate / (sum(r for _, r in told) or 1.0), rate
 

@@ -54,7 +54,7 @@ class Netdev:
     def routable_addresses(self) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...] | Unknown:
         if known_or(self.in_bond, default=False):
             return Unknown(f"addresses of {self.name}", "unparsable", "they are its bond's, which is not seen")
-        return then(self.addresses, lambda found: tuple(a for a in found if not (a.is_link_local or a.is_loopback)))
+        return then(self.addresses, routable)
 
     @property
     def is_representor(self) -> bool:
@@ -145,6 +145,13 @@ def addresses_of(
     if not isinstance(table, dict) or not table:
         raise TypeError("not a table of addresses")
     return tuple(ipaddress.ip_interface(str(text)) for text in table.get(name, []))
+
+
+def routable(
+    addresses: tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...],
+) -> tuple[ipaddress.IPv4Interface | ipaddress.IPv6Interface, ...]:
+    """Return those that a router would carry packets to."""
+    return tuple(a for a in addresses if not (a.is_link_local or a.is_loopback))
 
 
 def _lower(names: tuple[str, ...]) -> tuple[str, ...]:

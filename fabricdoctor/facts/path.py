@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..host import Host
-from ..unknown import Unknown, known_or, then
+from ..unknown import Unknown, first_unknown, known_or, then
 from .counters import count
-from .netdev import Netdev, addresses_of
+from .netdev import Netdev, addresses_of, routable
 from .pci import names_in
 from .port import Port
 from .routing import Address, Hop, Routing, routing, silent_neighbours
@@ -107,8 +107,7 @@ def _routable(port: Port, table: dict[str, list[str]]) -> tuple[tuple[str, Addre
     named = [known_or(gid.netdev, "") for gid in known_or(port.gids, ())]
     own = [port.netdev.name] if isinstance(port.netdev, Netdev) else []
     names = [name for name in dict.fromkeys((*own, *named)) if name]
-    found = [(name, address) for name in names for address in addresses_of(table, name)]
-    return tuple((name, a) for name, a in found if not (a.is_link_local or a.is_loopback))
+    return tuple((name, address) for name in names for address in routable(addresses_of(table, name)))
 
 
 def routings(host: Host, rails: tuple[Placed, ...]) -> dict[int, Routing | Unknown]:
@@ -225,10 +224,10 @@ def _in_force(host: Host, interface: str, setting: str) -> int | Unknown:
     files = [f"/proc/sys/net/ipv4/conf/{name}/{setting}" for name in ("all", interface)]
     answers = host.ask_all([("read", file) for file in files])
     values = [then(answer, _setting, f"read {file}") for answer, file in zip(answers, files, strict=True)]
-    for value in values:
-        if isinstance(value, Unknown):
-            absent = value.why == "missing"
-            return Unknown(value.source, "not-applicable", "no such setting here") if absent else value
+    unread = first_unknown(values)
+    if unread is not None:
+        absent = unread.why == "missing"
+        return Unknown(unread.source, "not-applicable", "no such setting here") if absent else unread
     return max(v for v in values if not isinstance(v, Unknown))
 
 
